@@ -1,0 +1,1 @@
+"""The ground floor: money, time, errors, states, claims, ids. No models, no app."""
