@@ -1,0 +1,1 @@
+"""Who the customers are: users, organisations, roles, tokens, audit, notifications."""

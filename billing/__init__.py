@@ -1,0 +1,1 @@
+"""What customers owe: prices, quotes, orders, payments, invoices, the ledger."""

@@ -1,0 +1,1 @@
+"""What customers rent: models of GPUs, sites, nodes, clusters and their reservations."""

@@ -1,0 +1,1 @@
+"""REST of this app; the contract is api.md of the documentation."""

@@ -1,0 +1,31 @@
+"""State machines of the fleet; docs/states.md shows the same tables in words."""
+
+from core.states import machine
+
+CLUSTER = machine(
+    "cluster",
+    held="scheduled provisioning cancelled",
+    scheduled="provisioning cancelled",
+    provisioning="ready failed draining",
+    ready="draining",
+    draining="releasing",
+    releasing="released",
+    failed="draining releasing",
+    released="",
+    cancelled="",
+)
+
+NODE = machine(
+    "node",
+    available="suspect cordoned draining maintenance failed retired",
+    suspect="available cordoned draining failed",
+    cordoned="available draining maintenance repair burn_in failed retired",
+    draining="cordoned maintenance repair failed",
+    maintenance="burn_in available failed",
+    repair="burn_in failed retired",
+    burn_in="available repair failed",
+    failed="repair burn_in retired",
+    retired="",
+)
+
+LIVE = ("provisioning", "ready", "draining", "releasing", "failed")

@@ -1,0 +1,1 @@
+"""What customers run: jobs, runs, logs, metrics, checkpoints."""

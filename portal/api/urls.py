@@ -1,0 +1,18 @@
+"""REST paths of all apps and the schema."""
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView
+
+from accounts.api.urls import urlpatterns as accounts_urls
+from billing.api.urls import urlpatterns as billing_urls
+from clusters.api.urls import urlpatterns as clusters_urls
+from jobs.api.urls import urlpatterns as jobs_urls
+
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularRedocView.as_view(url_name="api:schema"), name="docs"),
+    *accounts_urls,
+    *clusters_urls,
+    *billing_urls,
+    *jobs_urls,
+]

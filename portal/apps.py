@@ -1,0 +1,9 @@
+"""Django's handle on the top floor."""
+
+from django.apps import AppConfig
+
+
+class PortalConfig(AppConfig):
+    """System checks and template tags live here."""
+
+    name = "portal"

@@ -1,0 +1,1 @@
+"""Pages that join the apps: home, health, language and theme."""

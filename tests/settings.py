@@ -1,0 +1,17 @@
+"""Settings of the tests: the product's own, with the doors that tests need."""
+
+import os
+
+os.environ.setdefault("SECRET_KEY", "tests-only")
+os.environ.setdefault("SEALING_KEYS", "t1:" + "11" * 32)
+os.environ.setdefault("TEST_GATEWAY", "1")
+os.environ.setdefault("PUBLIC_URL", "http://127.0.0.1:8000")
+
+from portal.settings import *  # noqa: F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
