@@ -1,0 +1,15 @@
+"""Names of labels, taints and resources that Berth and the training operator agree on."""
+
+RUN = "berth.dev/run"
+JOB = "berth.dev/job"
+CLUSTER = "berth.dev/cluster"
+FABRIC = "berth.dev/fabric"
+
+OPERATOR_JOB = "training.kubeflow.org/job-name"
+OPERATOR_TYPE = "training.kubeflow.org/replica-type"
+OPERATOR_INDEX = "training.kubeflow.org/replica-index"
+OPERATOR_NAME = "training.kubeflow.org/operator-name"
+OPERATOR_ROLE = "training.kubeflow.org/job-role"
+
+GPU = "nvidia.com/gpu"
+FIELD_MANAGER = "berth"
