@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from k8s.types import Manifest
+from k8s import errors
+from k8s.types import EventType, Manifest
 
 KEEP_CHANGES = 20_000
 SILENT = ("ConfigMap", "Secret")  # big or confidential, and nobody reads their changes
@@ -44,7 +45,7 @@ class Change:
     """One row of the log; the body is the object after the change, before it for a deletion."""
 
     version: int
-    type: str
+    type: EventType
     kind: str
     namespace: str
     name: str
@@ -57,6 +58,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "site.db"
         self._pid = 0
+        self._writes = 0
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -67,10 +69,8 @@ class Store:
         if self._connection is None or self._pid != os.getpid():
             if self._pid != os.getpid():
                 self._lock = threading.RLock()  # the parent's threads may have held it at the fork
-            fresh = not self.path.exists()
+            self.path.touch(mode=0o600)
             db = sqlite3.connect(self.path, timeout=20, isolation_level=None, check_same_thread=False)
-            if fresh:
-                self.path.chmod(0o600)
             for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
                 db.execute(f"PRAGMA {pragma}")
             self._connection, self._pid = db, os.getpid()
@@ -81,7 +81,7 @@ class Store:
         """Read one consistent state."""
         db = self._open()
         with self._lock:
-            db.execute("BEGIN")
+            _begin(db, "BEGIN")
             try:
                 yield Snapshot(db)
             finally:
@@ -92,19 +92,20 @@ class Store:
         """Change objects in one transaction, rolled back when the block raises."""
         db = self._open()
         with self._lock:
-            db.execute("BEGIN IMMEDIATE")
+            _begin(db, "BEGIN IMMEDIATE")
             try:
                 yield Transaction(db)
             except BaseException:
                 db.execute("ROLLBACK")
                 raise
             db.execute("COMMIT")
+            self._writes += 1
 
-    def stamp(self) -> int:
-        """Return a number that changes when another connection has written; costs microseconds."""
+    def stamp(self) -> tuple[int, int]:
+        """Return a value that changes when anybody has written; costs microseconds."""
         db = self._open()
         with self._lock:
-            return int(db.execute("PRAGMA data_version").fetchone()[0])
+            return int(db.execute("PRAGMA data_version").fetchone()[0]), self._writes
 
     def close(self) -> None:
         if self._connection is not None and self._pid == os.getpid():
@@ -240,9 +241,16 @@ class Transaction(Snapshot):
         self._db.execute("UPDATE meta SET value = value + 1 WHERE key = 'version'")
         return self.version()
 
-    def _log(self, version: int, type_: str, key: tuple[str, str, str], body: str) -> None:
+    def _log(self, version: int, type_: EventType, key: tuple[str, str, str], body: str) -> None:
         told = "{}" if key[0] in SILENT else body
         self._db.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)", (version, type_, *key, told))
+
+
+def _begin(db: sqlite3.Connection, statement: str) -> None:
+    try:
+        db.execute(statement)
+    except sqlite3.OperationalError as error:
+        raise errors.Unavailable(f"The embedded site's database is busy: {error}") from error
 
 
 def _load(body: str) -> Manifest:

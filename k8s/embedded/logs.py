@@ -1,0 +1,37 @@
+"""Reads the log of a pod as its shim wrote it; a cursor is a byte offset, opaque to callers."""
+
+from datetime import datetime
+from pathlib import Path
+
+from k8s import errors
+from k8s.types import LogChunk, LogLine
+
+LONGEST = 64 * 1024  # a stored line with its head is always shorter
+
+
+def read(path: Path, *, cursor: str | None, limit_bytes: int, ended: bool) -> LogChunk:
+    """Return whole lines from the cursor on; `ended` says that nobody will write any more."""
+    start = _offset(cursor)
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(start)
+            data = file.read(max(limit_bytes, LONGEST))
+    except FileNotFoundError:
+        return LogChunk((), str(start), ended)
+    end = data.rfind(b"\n") + 1
+    lines = tuple(_line(raw) for raw in data[:end].split(b"\n")[:-1])
+    return LogChunk(lines, str(start + end), ended and start + end >= size)
+
+
+def _line(raw: bytes) -> LogLine:
+    stamp, flag, text = raw.split(b" ", 2)
+    return LogLine(datetime.fromisoformat(stamp.decode()), text.decode("utf-8", "replace"), flag == b"P")
+
+
+def _offset(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not cursor.isdecimal():
+        raise errors.Refused("This is not a cursor of a log.")
+    return int(cursor)
