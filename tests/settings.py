@@ -8,6 +8,7 @@ os.environ.setdefault("TEST_GATEWAY", "1")
 os.environ.setdefault("PUBLIC_URL", "http://127.0.0.1:8000")
 
 from portal.settings import *  # noqa: F403
+from tests.support.templates import FailIfInvalid
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
@@ -15,3 +16,4 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+TEMPLATES[0]["OPTIONS"]["string_if_invalid"] = FailIfInvalid("undefined: %s")  # noqa: F405

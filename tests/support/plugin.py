@@ -1,0 +1,27 @@
+"""What every test run gets before Django's settings are read: services, closed network, strict templates."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+from tests.support import network, services
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None:
+        services.start()
+    else:
+        services.use_own_redis_database(worker)
+    network.close()
+    try:
+        return (yield)
+    except BaseException:
+        services.stop()
+        raise
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    services.stop()
