@@ -22,7 +22,7 @@ class Job(models.Model):
     name = models.CharField(max_length=100)
     spec = models.JSONField()
     status = models.CharField(max_length=10, choices=states.JOB.choices(), default="queued")
-    reason = models.CharField(max_length=500, blank=True)
+    why = models.JSONField(null=True)  # the reason of its state: {"code", "values"} of jobs/reasons.py
     priority = models.SmallIntegerField(default=0)  # low -1, normal 0, high 1
     replicas = models.PositiveIntegerField()
     gpus_per_replica = models.PositiveIntegerField()
@@ -66,8 +66,9 @@ class Job(models.Model):
 class Run(models.Model):
     """One attempt = one PyTorchJob object, whose name is this id.
 
-    ``due_at`` is when the beat must look at the run next; ``stop`` is why it is being ended
-    (cancelled, suspended, deadline, cluster), empty while it should go on.
+    ``due_at`` is when the beat must look at the run next, null when only an event can move it on; ``stop`` is
+    why it is being ended (cancelled, suspended, deadline, cluster), empty while it should go on. ``holds``
+    says that it takes GPUs of its cluster: from admission until its pods are gone.
     """
 
     id = ids.PublicIdField("run")
@@ -76,14 +77,17 @@ class Run(models.Model):
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="runs")
     number = models.PositiveIntegerField()
     status = models.CharField(max_length=10, choices=states.RUN.choices(), default="queued")
-    reason = models.CharField(max_length=500, blank=True)
+    cause = models.CharField(max_length=10, default="submit")  # submit, retry, resume
+    why = models.JSONField(null=True)
     failure_class = models.CharField(max_length=15, blank=True)  # infrastructure, user, configuration
     exit_code = models.IntegerField(null=True)
     resume_from = models.ForeignKey("Checkpoint", models.SET_NULL, null=True, related_name="+")
     stop = models.CharField(max_length=10, blank=True)
+    stop_at = models.DateTimeField(null=True, blank=True)
     stop_by = models.CharField(max_length=254, blank=True)
     not_before = models.DateTimeField(null=True, blank=True)  # backoff of a retry
     placement = models.JSONField(default=list)  # replicas per node: [[node name, count], …]
+    holds = models.BooleanField(default=False)
     object_uid = models.CharField(max_length=64, blank=True)
     observed_version = models.CharField(max_length=40, blank=True)
     observed_at = models.DateTimeField(null=True, blank=True)
@@ -113,7 +117,12 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["due_at"], name="run_due", condition=models.Q(due_at__isnull=False)),
             models.Index(fields=["cluster"], name="run_open", condition=models.Q(status__in=states.RUN_OPEN)),
-            models.Index(fields=["id"], name="run_uncollected", condition=models.Q(collected=False)),
+            models.Index(fields=["cluster"], name="run_holding", condition=models.Q(holds=True)),
+            models.Index(
+                fields=["id"],
+                name="run_uncollected",
+                condition=models.Q(collected=False, launched_at__isnull=False),
+            ),
         ]
 
     @property
@@ -123,7 +132,7 @@ class Run(models.Model):
 
 
 class JobEvent(models.Model):
-    """The timeline of a job, oldest first."""
+    """The timeline of a job, oldest first; jobs/words.py has the sentence of each kind."""
 
     id = ids.PublicIdField("evt")
     job = models.ForeignKey(Job, models.CASCADE, related_name="events")
@@ -131,7 +140,7 @@ class JobEvent(models.Model):
     at = models.DateTimeField()
     kind = models.CharField(max_length=40)
     actor = models.CharField(max_length=254)
-    message = models.CharField(max_length=500)
+    values = models.JSONField(default=dict)
 
     class Meta:
         indexes = [models.Index(fields=["job", "id"], name="job_event_order")]

@@ -1,0 +1,36 @@
+"""Signs of life of processes that answer no requests: a time in Redis under ``berth:heartbeat:<name>``."""
+
+import logging
+import time
+from functools import cache
+
+import redis
+from django.conf import settings
+
+KEEP_SECONDS = 3600
+logger = logging.getLogger(__name__)
+
+
+@cache
+def _client() -> redis.Redis:
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
+
+
+def beat(name: str) -> bool:
+    """Say that a process lives; False when Redis is away, which must not stop the process."""
+    try:
+        _client().set(_key(name), repr(time.time()), ex=KEEP_SECONDS)
+    except redis.RedisError as error:
+        logger.warning("heartbeat not written", extra={"process": name, "error": str(error)})
+        return False
+    return True
+
+
+def age(name: str) -> float | None:
+    """Return the seconds since the last beat, None when there was none; raises redis.RedisError."""
+    raw = _client().get(_key(name))
+    return None if raw is None else max(0.0, time.time() - float(raw))  # type: ignore[arg-type]
+
+
+def _key(name: str) -> str:
+    return f"berth:heartbeat:{name}"
