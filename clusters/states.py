@@ -12,7 +12,7 @@ CLUSTER = machine(
     releasing="released",
     failed="draining releasing",
     released="",
-    cancelled="",
+    cancelled="held",  # paid late: held again if capacity is left
 )
 
 NODE = machine(
@@ -28,4 +28,5 @@ NODE = machine(
     retired="",
 )
 
+CLOSED = ("released", "cancelled")  # nothing waits here, and due_at is null
 LIVE = ("provisioning", "ready", "draining", "releasing", "failed")

@@ -20,6 +20,7 @@ class Cluster(models.Model):
     site = models.ForeignKey(Site, models.PROTECT, related_name="clusters")
     node_type = models.ForeignKey(NodeType, models.PROTECT, related_name="+")
     nodes = models.PositiveIntegerField()
+    gpus_used = models.IntegerField(default=0)  # by running jobs; the queue of jobs keeps it
     status = models.CharField(max_length=12, choices=states.CLUSTER.choices(), default="held")
     message = models.CharField(max_length=300, blank=True)
     starts_at = models.DateTimeField()

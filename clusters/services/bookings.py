@@ -1,0 +1,210 @@
+"""Taking capacity and giving it back: holds, confirmations, cancellations.
+
+Every booking takes the lock of its pool (clusters/services/pool.py) and is written under the exclusion
+constraint of reservations, which stays the last word. Callers bring the transaction.
+"""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.models import Organisation, User
+from clusters import availability, states
+from clusters.models import Cluster, NodeType, Reservation, Site
+from clusters.services import events, pool
+from core import dispatch, errors, ids
+
+HOLD_OVERDUE = timedelta(hours=1)  # billing ends holds; after this the beat raises an alarm
+ATTEMPTS = 3
+
+_WRITE = """
+INSERT INTO clusters_reservation (id, node_id, cluster_id, kind, span, created_at)
+SELECT r.id, r.node, %s, r.kind, tstzrange(r.start, r.until), %s
+FROM unnest(%s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::timestamptz[])
+     AS r(id, node, kind, start, until)
+"""
+
+
+class SoldOut(errors.Conflict):
+    """So many nodes are not free for that long; ``extra["next_start"]`` says when they are."""
+
+    code = "sold_out"
+
+    def __init__(self, next_start: datetime | None) -> None:
+        detail = (
+            _("These nodes are taken at that time. The next start with enough of them free is given.")
+            if next_start
+            else _("This site does not have so many nodes of this type in one place.")
+        )
+        super().__init__(detail, extra={"next_start": next_start})
+        self.next_start = next_start
+
+
+def hold(
+    *,
+    organisation: Organisation,
+    site: Site,
+    node_type: NodeType,
+    nodes: int,
+    starts_at: datetime,
+    ends_at: datetime,
+    anchor_day: int,
+    hold_until: datetime | None,
+    name: str,
+    created_by: User | None,
+    now: datetime,
+) -> Cluster:
+    """Take nodes for a span until ``hold_until`` and return the held cluster; raises SoldOut.
+
+    Runs inside the caller's transaction: nothing is held unless that commits.
+    """
+    cluster = Cluster(
+        organisation=organisation,
+        name=name,
+        site=site,
+        node_type=node_type,
+        nodes=nodes,
+        status="held",
+        starts_at=starts_at,
+        ends_at=ends_at,
+        anchor_day=anchor_day,
+        hold_expires_at=hold_until,
+        state_since=now,
+        due_at=(hold_until or now) + HOLD_OVERDUE,
+        created_by=created_by,
+        created_at=now,
+    )
+    _reserve(cluster, now, new=True)
+    return cluster
+
+
+def rehold(*, cluster: Cluster, starts_at: datetime, ends_at: datetime, now: datetime) -> bool:
+    """Hold a cluster whose hold has ended again, for a new span; False when its pool is sold out.
+
+    A cluster that still holds its nodes moves to the new span. The caller confirms or ends the hold.
+    """
+    row = _lock_row(cluster)
+    if row.status not in ("held", "cancelled"):
+        return False
+    try:
+        with transaction.atomic():
+            pool.lock(row.site_id, row.node_type_id)
+            row.reservations.all().delete()
+            row.starts_at, row.ends_at = starts_at, ends_at
+            _reserve(row, now, new=False)
+    except SoldOut:
+        return False
+    row.hold_expires_at = now + settings.HOLD_TIME
+    row.status, row.state_since, row.message = "held", now, ""
+    row.due_at = row.hold_expires_at + HOLD_OVERDUE
+    row.save(
+        update_fields=[
+            "starts_at",
+            "ends_at",
+            "hold_expires_at",
+            "status",
+            "state_since",
+            "due_at",
+            "message",
+        ]
+    )
+    cluster.refresh_from_db()
+    return True
+
+
+def confirm(*, cluster: Cluster, now: datetime) -> None:
+    """Make a held cluster the customer's: it is set up when its start comes. Again is no harm."""
+    started = cluster.starts_at <= now
+    changed = Cluster.objects.filter(pk=cluster.pk, status="held").update(
+        status="provisioning" if started else "scheduled",
+        hold_expires_at=None,
+        state_since=now,
+        due_at=now if started else cluster.starts_at,
+        attempts=0,
+        message="",
+    )
+    cluster.refresh_from_db()
+    if changed:
+        events.record(cluster, "confirmed", now=now)
+        dispatch.after_commit("clusters.step", cluster.pk)
+    elif cluster.status == "cancelled":
+        raise errors.InvalidState(
+            _("The hold on these nodes has ended, so they can no longer be confirmed."),
+            extra={"state": cluster.status},
+        )
+
+
+def cancel_hold(*, cluster: Cluster, reason: str, now: datetime) -> None:
+    """Give the nodes of a cluster back that has not started. Again is no harm."""
+    changed = Cluster.objects.filter(pk=cluster.pk, status__in=states.CLUSTER.before("cancelled")).update(
+        status="cancelled", hold_expires_at=None, state_since=now, due_at=None, message=reason
+    )
+    cluster.refresh_from_db()
+    if changed:
+        cluster.reservations.all().delete()
+        events.record(cluster, "cancelled", message=reason, now=now)
+    elif cluster.status != "cancelled":
+        raise errors.InvalidState(
+            _("This cluster has started, so it cannot be cancelled."), extra={"state": cluster.status}
+        )
+
+
+def expired_holds(
+    site: Site, node_type: NodeType, start: datetime, end: datetime, now: datetime
+) -> QuerySet[Cluster]:
+    """Return held clusters whose time is up and that stand in the way of a booking in this span."""
+    return Cluster.objects.filter(
+        pk__in=Reservation.objects.filter(
+            span__overlap=(start, end + settings.TURNAROUND),
+            cluster__site=site,
+            cluster__node_type=node_type,
+            cluster__status="held",
+            cluster__hold_expires_at__lte=now,
+        ).values("cluster_id")
+    ).order_by("id")
+
+
+def _lock_row(cluster: Cluster) -> Cluster:
+    return Cluster.objects.select_for_update(of=("self",)).get(pk=cluster.pk)
+
+
+def _reserve(cluster: Cluster, now: datetime, *, new: bool) -> None:
+    """Pick nodes and write the rows; the expensive look at the whole pool happens before the lock."""
+    site, node_type = cluster.site, cluster.node_type
+    end = cluster.ends_at + settings.TURNAROUND
+    counts = pool.free_by_domain(site, node_type, cluster.starts_at, end)
+    for _attempt in range(ATTEMPTS):
+        domains = availability.choose_domains(counts, cluster.nodes, spans=node_type.spans_domains)
+        if not domains:
+            break
+        pool.lock(site.pk, node_type.pk)
+        free = pool.candidates(site, node_type, [domain for domain, _n in domains], cluster.starts_at, end)
+        picked = availability.tightest(free, domains)
+        if len(picked) == cluster.nodes:
+            try:
+                with transaction.atomic():
+                    if new:
+                        cluster.save(force_insert=True)
+                    write(cluster, picked, cluster.starts_at, cluster.ends_at, now)
+                    return
+            except IntegrityError as error:
+                if "reservation_no_overlap" not in str(error):
+                    raise
+        counts = pool.free_by_domain(site, node_type, cluster.starts_at, end)
+    raise SoldOut(
+        pool.next_start(site, node_type, cluster.nodes, end - cluster.starts_at, max(now, cluster.starts_at))
+    )
+
+
+def write(cluster: Cluster, nodes: list[str], start: datetime, end: datetime, now: datetime) -> None:
+    """Write the cluster's span and the turnaround after it for each node, in one statement."""
+    until = end + settings.TURNAROUND
+    kinds = [("cluster", start, end)]
+    if until > end:
+        kinds.append(("turnaround", end, until))
+    rows = [(ids.new("rsv"), node, *kind) for node in sorted(nodes) for kind in kinds]
+    with connection.cursor() as cursor:
+        cursor.execute(_WRITE, [cluster.pk, now, *(list(column) for column in zip(*rows, strict=True))])
