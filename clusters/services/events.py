@@ -8,9 +8,7 @@ from core.actors import Actor
 SYSTEM = Actor.system("Berth")
 
 
-def record(
-    cluster: Cluster, kind: str, *, message: str = "", now: datetime, actor: Actor = SYSTEM
-) -> None:
+def record(cluster: Cluster, kind: str, *, message: str = "", now: datetime, actor: Actor = SYSTEM) -> None:
     """Write one event; the sentence for a kind stands in clusters/words.py."""
     ClusterEvent.objects.create(
         cluster=cluster, at=now, kind=kind, actor=actor.label[:254], message=message[:300]
