@@ -17,3 +17,5 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 TEMPLATES[0]["OPTIONS"]["string_if_invalid"] = FailIfInvalid("undefined: %s")  # noqa: F405
+if os.environ.get("BERTH_TEST_TEMPLATE"):  # already migrated; see tests/support/migrated.py
+    DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["BERTH_TEST_TEMPLATE"]}  # noqa: F405

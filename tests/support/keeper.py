@@ -15,56 +15,80 @@ import tempfile
 from pathlib import Path
 
 from portal.local import osuser, ports, postgres, redis
+from tests.support import migrated
+
+
+class Servers:
+    """The two servers of one run, in a folder that is thrown away."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.user = osuser.for_services()
+        self.data = folder / "postgres"
+        self.log = folder / "servers.log"
+        self.children: list[subprocess.Popen[bytes]] = []
+
+    def start_redis(self) -> dict[str, str]:
+        """Start Redis and return its address."""
+        password, port = secrets.token_hex(16), ports.free()
+        configuration = redis.configure(self.folder / "redis", port, password, durable=False)
+        child = self._serve(redis.command(configuration), redis.environment())
+        redis.wait(port, password, alive=lambda: child.poll() is None)
+        return {"REDIS_URL": redis.url(port, password), "BERTH_TEST_REDIS_PID": str(child.pid)}
+
+    def start_postgres(self, password: str) -> dict[str, str]:
+        """Start PostgreSQL on the cluster in the folder and return its address."""
+        port = ports.free()
+        child = self._serve(postgres.command(self.data, port, durable=False), postgres.environment())
+        postgres.wait(port, password, alive=lambda: child.poll() is None)
+        return {"DATABASE_URL": postgres.url(port, password), "BERTH_TEST_POSTGRES_PID": str(child.pid)}
+
+    def stop(self, how: signal.Signals) -> None:
+        """End what was started and wait for it."""
+        for child in self.children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child.pid, how)
+        while self.children:
+            self.children.pop().wait()
+
+    def _serve(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            child = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                user=self.user.uid if self.user else None,
+                group=self.user.gid if self.user else None,
+                extra_groups=[] if self.user else None,
+            )
+        self.children.append(child)
+        return child
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    user = osuser.for_services()
     folder = Path(tempfile.mkdtemp(prefix="berth-tests-"))
-    osuser.give(folder, user)
-    children: list[subprocess.Popen[bytes]] = []
-    password = secrets.token_hex(16)
-
-    def serve(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        child = subprocess.Popen(
-            command,
-            env=environment,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=sys.stderr,
-            start_new_session=True,
-            user=user.uid if user else None,
-            group=user.gid if user else None,
-            extra_groups=[] if user else None,
-        )
-        children.append(child)
-        return child
-
+    servers = Servers(folder)
+    osuser.give(folder, servers.user)
     try:
-        redis_port = ports.free()
-        configuration = redis.configure(folder / "redis", redis_port, password, durable=False)
-        redis_child = serve(redis.command(configuration), redis.environment())
-        postgres.initialise(folder / "postgres", password, durable=False)
-        port = ports.free()
-        child = serve(postgres.command(folder / "postgres", port, durable=False), postgres.environment())
-        redis.wait(redis_port, password, alive=lambda: redis_child.poll() is None)
-        postgres.wait(port, password, alive=lambda: child.poll() is None)
-        addresses = {
-            "DATABASE_URL": postgres.url(port, password),
-            "REDIS_URL": redis.url(redis_port, password),
-            "BERTH_TEST_POSTGRES_PID": str(child.pid),
-            "BERTH_TEST_REDIS_PID": str(redis_child.pid),
-        }
-        print(json.dumps(addresses), flush=True)
-        sys.stdin.read()
+        if not migrated.restore(servers.data, servers.user):
+            migrated.make(servers)
+        addresses = servers.start_postgres(migrated.PASSWORD) | servers.start_redis()
+        addresses["BERTH_TEST_TEMPLATE"] = migrated.DATABASE
+        with contextlib.suppress(BrokenPipeError):
+            print(json.dumps(addresses), flush=True)
+            sys.stdin.read()
+    except Exception:
+        if servers.log.exists():
+            print(servers.log.read_text(errors="replace"), file=sys.stderr)
+        raise
     finally:
-        for child in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child.pid, signal.SIGQUIT if child is not redis_child else signal.SIGKILL)
-        for child in children:
-            child.wait()
+        servers.stop(signal.SIGQUIT)  # at once: the data is thrown away
         shutil.rmtree(folder, ignore_errors=True)
 
 
