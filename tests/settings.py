@@ -16,6 +16,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+WHITENOISE_AUTOREFRESH = True  # files are looked up as asked: nothing was collected
 TEMPLATES[0]["OPTIONS"]["string_if_invalid"] = FailIfInvalid("undefined: %s")  # noqa: F405
 if os.environ.get("BERTH_TEST_TEMPLATE"):  # already migrated; see tests/support/migrated.py
     DATABASES["default"]["TEST"] = {"TEMPLATE": os.environ["BERTH_TEST_TEMPLATE"]}  # noqa: F405

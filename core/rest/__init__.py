@@ -1,0 +1,1 @@
+"""REST in one manner for every app: problem documents, pages by cursor, strict bodies. No models."""

@@ -1,0 +1,45 @@
+"""Fields with one shape everywhere: times with ``Z``, money in minor units."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+
+
+def z(value: datetime) -> str:
+    """Return an aware time as RFC 3339 in UTC with ``Z``."""
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class ZTime(serializers.DateTimeField):
+    """A time in RFC 3339; an offset must be named, the answer is in UTC with ``Z``."""
+
+    default_error_messages = {
+        "invalid": _("Write the time in RFC 3339 with Z or an offset, such as 2026-01-31T09:00:00Z."),
+        "out_of_range": _("The time lies outside the years 2000 to 2199."),
+    }
+
+    def to_internal_value(self, value: Any) -> datetime:
+        """Return an aware time in UTC."""
+        try:
+            parsed = parse_datetime(value) if isinstance(value, str) and len(value) <= 40 else None
+        except ValueError:
+            parsed = None
+        if parsed is None or parsed.tzinfo is None:
+            self.fail("invalid")
+        try:
+            instant = parsed.astimezone(UTC)
+        except OverflowError:
+            self.fail("out_of_range")
+        if not EARLIEST <= instant < LATEST:
+            self.fail("out_of_range")
+        return instant
+
+    def to_representation(self, value: Any) -> str | None:
+        """Return the text of a time."""
+        return None if value is None else z(value)
