@@ -116,7 +116,7 @@ def node(obj: Manifest) -> NodeInfo:
     return NodeInfo(
         name=meta["name"],
         labels=tags,
-        gpus=int(size.get(labels.GPU, 0)),
+        gpus=sum(int(size.get(name, 0)) for name in labels.ACCELERATORS),
         ready=any(
             c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or ()
         ),

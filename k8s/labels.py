@@ -12,4 +12,5 @@ OPERATOR_NAME = "training.kubeflow.org/operator-name"
 OPERATOR_ROLE = "training.kubeflow.org/job-role"
 
 GPU = "nvidia.com/gpu"
+ACCELERATORS = (GPU, "amd.com/gpu", "huawei.com/Ascend910")
 FIELD_MANAGER = "berth"

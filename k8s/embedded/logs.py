@@ -24,6 +24,22 @@ def read(path: Path, *, cursor: str | None, limit_bytes: int, ended: bool) -> Lo
     return LogChunk(lines, str(start + end), ended and start + end >= size)
 
 
+def tail(path: Path, *, limit_bytes: int = 2048, lines: int = 80) -> str:
+    """Return the end of a log as text, as a pod's message shows it after a failure."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - LONGEST))
+            data = file.read()
+    except FileNotFoundError:
+        return ""
+    texts = []
+    for raw in data.split(b"\n")[-lines - 1 : -1]:
+        parts = raw.split(b" ", 2)
+        if len(parts) == 3 and parts[1] in (b"F", b"P"):
+            texts.append(parts[2])
+    return b"\n".join(texts)[-limit_bytes:].decode("utf-8", "replace")
+
+
 def _line(raw: bytes) -> LogLine:
     stamp, flag, text = raw.split(b" ", 2)
     return LogLine(datetime.fromisoformat(stamp.decode()), text.decode("utf-8", "replace"), flag == b"P")

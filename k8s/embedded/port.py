@@ -37,17 +37,27 @@ class EmbeddedPort:
     def close(self) -> None:
         self.store.close()
 
+    def claim_folder(self, namespace: str, claim: str) -> Path:
+        """Return the folder that a claim is on this machine; it exists once a pod has mounted it."""
+        return paths.claim(self.folder, namespace, claim)
+
     def version(self) -> str:
         with self.store.read() as site:
             return f"embedded site, {site.version()} changes"
 
     def ensure_node(
-        self, name: str, *, gpus: int, labels: Mapping[str, str] | None = None, fabric: str = ""
+        self,
+        name: str,
+        *,
+        gpus: int,
+        labels: Mapping[str, str] | None = None,
+        fabric: str = "",
+        resource: str = GPU,
     ) -> None:
         """Seed a server, or change its size and labels; whoever owns it keeps it."""
         with self.store.write() as site:
             old = site.get("Node", "", name)
-            node = copy.deepcopy(old) if old else _fresh({"apiVersion": "v1", "kind": "Node", "metadata": {}})
+            node = copy.deepcopy(old) if old else fresh({"apiVersion": "v1", "kind": "Node", "metadata": {}})
             meta = node["metadata"]
             owner = (meta.get("labels") or {}).get(CLUSTER)
             meta["name"], meta["labels"] = name, {"kubernetes.io/hostname": name, **(labels or {})}
@@ -55,7 +65,7 @@ class EmbeddedPort:
                 meta["labels"][FABRIC] = fabric
             if owner:
                 meta["labels"][CLUSTER] = owner
-            size = {GPU: str(gpus)}
+            size = {resource: str(gpus)}
             node.setdefault("spec", {})
             node["status"] = {"capacity": size, "allocatable": size}
             if node != old:
@@ -70,7 +80,7 @@ class EmbeddedPort:
             _check_namespace(site, namespace)
             old = site.get(kind, namespace, name)
             if old is None:
-                obj = _fresh(wanted)
+                obj = fresh(wanted)
                 if kind in FIRST_STATUS:
                     obj["status"] = dict(FIRST_STATUS[kind])
             elif "deletionTimestamp" in old["metadata"]:
@@ -219,7 +229,8 @@ def mark_deleted(site: Transaction, obj: Manifest, grace_seconds: int | None) ->
     site.put(obj)
 
 
-def _fresh(obj: Manifest) -> Manifest:
+def fresh(obj: Manifest) -> Manifest:
+    """Return a new object with what the API server adds."""
     meta = {**obj["metadata"], "uid": str(uuid.uuid4()), "generation": 1}
     return {**obj, "metadata": meta | {"creationTimestamp": convert.format_time(datetime.now(UTC))}}
 

@@ -178,6 +178,11 @@ class Snapshot:
         ).fetchone()
         return None if row is None else str(row[0])
 
+    def ended_pods(self, *, namespace: str | None = None, before: float | None = None) -> list[str]:
+        """Return uids of pods that are gone but whose logs are kept: of a namespace, or older than a time."""
+        where, arg = ("namespace = ?", namespace) if before is None else ("ended < ?", before)
+        return [str(row[0]) for row in self._db.execute(f"SELECT uid FROM ended_pods WHERE {where}", (arg,))]
+
 
 class Transaction(Snapshot):
     """Reads and writes inside a transaction."""
@@ -222,13 +227,9 @@ class Transaction(Snapshot):
             "INSERT OR REPLACE INTO ended_pods VALUES (?, ?, ?, ?)", (namespace, name, uid, ended)
         )
 
-    def forget_pods(self, before: float, namespace: str | None = None) -> list[str]:
-        """Drop ended pods of a namespace, or those older than a time; return their uids."""
-        where, arg = ("namespace = ?", namespace) if namespace is not None else ("ended < ?", before)
-        uids = [str(r[0]) for r in self._db.execute(f"SELECT uid FROM ended_pods WHERE {where}", (arg,))]
-        if uids:
-            self._db.execute(f"DELETE FROM ended_pods WHERE {where}", (arg,))
-        return uids
+    def forget_pods(self, uids: list[str]) -> None:
+        """Drop ended pods whose logs are gone."""
+        self._db.executemany("DELETE FROM ended_pods WHERE uid = ?", [(uid,) for uid in uids])
 
     def compact(self, keep: int = KEEP_CHANGES) -> None:
         """Drop all but the newest changes; watches from before them get Gone."""
