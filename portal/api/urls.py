@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView
 from accounts.api.urls import urlpatterns as accounts_urls
 from billing.api.urls import urlpatterns as billing_urls
 from clusters.api.urls import urlpatterns as clusters_urls
+from core.rest import views
 from jobs.api.urls import urlpatterns as jobs_urls
 
 urlpatterns = [
@@ -15,4 +16,5 @@ urlpatterns = [
     *clusters_urls,
     *billing_urls,
     *jobs_urls,
+    path("<path:rest>", views.NothingHere.as_view()),
 ]

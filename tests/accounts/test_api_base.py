@@ -64,7 +64,7 @@ class Named(BerthAPIView):
 urlpatterns = [
     path("echo", Echo.as_view()),
     path("broken", Broken.as_view()),
-    path("named/<str:name>", Named.as_view()),
+    path("api/named/<str:name>", Named.as_view()),
 ]
 
 
@@ -117,17 +117,17 @@ def test_role_and_scope_must_both_allow() -> None:
 
 def test_authentication_is_one_query(django_assert_num_queries: Any) -> None:
     client = people.api(people.member())
-    client.get("/named/a")
+    client.get("/api/named/a")
     with django_assert_num_queries(1):
-        client.get("/named/a")
+        client.get("/api/named/a")
 
 
 def test_last_use_is_written_once_a_minute() -> None:
     client = people.api(people.member())
-    client.get("/named/a")
+    client.get("/api/named/a")
     first = Token.objects.get().last_used_at
     assert first is not None
-    client.get("/named/a")
+    client.get("/api/named/a")
     assert Token.objects.get().last_used_at == first
 
 
@@ -207,7 +207,7 @@ def test_our_errors_keep_their_extra_members_and_faults_of_ours_are_500() -> Non
 
 def test_nul_in_an_address_is_not_there() -> None:
     client = people.api(people.member())
-    problem(client.get("/named/a%00"), 404, "not_found")
+    problem(client.get("/api/named/a%00"), 404, "not_found")
     problem(client.get("/echo?name=%00"), 422, "invalid")
 
 
