@@ -4,7 +4,8 @@ from django.conf import settings
 from django.db import models
 
 from accounts.models import Organisation
-from billing import states
+from billing import periods, states
+from billing.periods import Term
 from clusters.models import Cluster, NodeType, Site
 from core import ids
 from core.tenancy import TenantManager
@@ -22,6 +23,7 @@ class Quote(models.Model):
     nodes = models.PositiveIntegerField()
     term_unit = models.CharField(max_length=5)
     term_count = models.PositiveIntegerField()
+    term_then = models.JSONField(default=list)  # further units of a mixed term: [{"unit", "count"}]
     starts_at = models.DateTimeField()
     starts_now = models.BooleanField()  # the dates are indicative until the order is placed
     ends_at = models.DateTimeField()
@@ -50,6 +52,11 @@ class Quote(models.Model):
             ),
         ]
 
+    @property
+    def term(self) -> Term:
+        """The term that was asked for."""
+        return periods.from_parts([{"unit": self.term_unit, "count": self.term_count}, *self.term_then])
+
 
 class Order(models.Model):
     """An accepted quote. ``due_at`` is when the beat must look at it next; null when nothing waits."""
@@ -65,7 +72,7 @@ class Order(models.Model):
     due_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     idempotency_key = models.CharField(max_length=255, null=True, blank=True)
-    message = models.CharField(max_length=300, blank=True)
+    message = models.CharField(max_length=40, blank=True)  # a key of billing/wording.py
     created_at = models.DateTimeField()
     paid_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)

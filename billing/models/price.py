@@ -43,6 +43,7 @@ class VolumeTier(models.Model):
     id = ids.PublicIdField("vol")
     min_gpus = models.PositiveIntegerField(unique=True)
     percent = models.DecimalField(max_digits=5, decimal_places=2)
+    is_demo = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
