@@ -10,7 +10,7 @@ CLUSTER = machine(
     ready="draining",
     draining="releasing",
     releasing="released",
-    failed="draining releasing",
+    failed="provisioning draining releasing",  # provisioning: staff start the set-up again
     released="",
     cancelled="held",  # paid late: held again if capacity is left
 )

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from accounts.models import Organisation
-from clusters import states
+from clusters import states, words
 from clusters.models.catalogue import NodeType
 from clusters.models.fleet import Site
 from core import ids
@@ -22,7 +22,7 @@ class Cluster(models.Model):
     nodes = models.PositiveIntegerField()
     gpus_used = models.IntegerField(default=0)  # by running jobs; the queue of jobs keeps it
     status = models.CharField(max_length=12, choices=states.CLUSTER.choices(), default="held")
-    message = models.CharField(max_length=300, blank=True)
+    message = models.CharField(max_length=300, blank=True)  # a code of words.py, or text
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField()
     anchor_day = models.PositiveSmallIntegerField()  # local day on which the lease first counted months
@@ -61,6 +61,11 @@ class Cluster(models.Model):
         """The namespace of this cluster at its site."""
         return ids.object_name(self.pk)
 
+    @property
+    def message_text(self) -> str:
+        """What a customer reads beside the state, in the language of the moment."""
+        return words.message(self.message)
+
 
 class ClusterEvent(models.Model):
     """The timeline of a cluster, oldest first."""
@@ -74,3 +79,8 @@ class ClusterEvent(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["cluster", "id"], name="cluster_event_order")]
+
+    @property
+    def text(self) -> str:
+        """What a timeline shows, in the language of the moment."""
+        return words.event(self.kind, self.message)

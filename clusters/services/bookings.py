@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Organisation, User
 from clusters import availability, states
-from clusters.models import Cluster, NodeType, Reservation, Site
+from clusters.models import Cluster, Node, NodeType, Reservation, Site
 from clusters.services import events, pool
-from core import dispatch, errors, ids
+from core import claims, dispatch, errors, ids
 
 HOLD_OVERDUE = timedelta(hours=1)  # billing ends holds; after this the beat raises an alarm
 ATTEMPTS = 3
@@ -150,6 +150,27 @@ def cancel_hold(*, cluster: Cluster, reason: str, now: datetime) -> None:
         raise errors.InvalidState(
             _("This cluster has started, so it cannot be cancelled."), extra={"state": cluster.status}
         )
+
+
+def replace_node(*, cluster: Cluster, node: Node, token: str, now: datetime) -> Node | None:
+    """Exchange a node that the cluster cannot get for one of the same domain; None when none is free.
+
+    Only who holds the cluster by ``token`` may do so. The new node is taken from now to the turnaround's end.
+    """
+    start, end = max(now, cluster.starts_at), cluster.ends_at + settings.TURNAROUND
+    with transaction.atomic():
+        pool.lock(cluster.site_id, cluster.node_type_id)
+        if not claims.owned(Cluster, cluster.pk, token).select_for_update().exists():
+            return None
+        free = pool.candidates(cluster.site, cluster.node_type, [node.fabric_domain], start, end)
+        chosen = availability.tightest(free, [(node.fabric_domain, 1)])
+        if not chosen:
+            return None
+        cluster.reservations.filter(node=node).delete()
+        write(cluster, chosen, start, cluster.ends_at, now)
+        fresh = Node.objects.get(pk=chosen[0])
+        events.record(cluster, "node_replaced", message=f"{node.name} → {fresh.name}", now=now)
+        return fresh
 
 
 def expired_holds(
