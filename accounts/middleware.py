@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts import access, reads
@@ -36,7 +36,9 @@ class PeopleMiddleware:
         request.access, request.memberships, request.theme = None, [], ""  # type: ignore[attr-defined]
         if not request.path.startswith(API_PREFIX):
             self._read(request)
-        return self.get_response(request)
+        zone = request.access.organisation.zone if request.access else None  # type: ignore[attr-defined]
+        with timezone.override(zone):  # times on pages are the organisation's
+            return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]) -> None:
         """Names that nothing can store name nothing."""

@@ -4,12 +4,20 @@ from django.urls import include, path
 
 from accounts.views import preferences
 from portal.api.urls import urlpatterns as api_urls
+from portal.views import home, style_guide
+
+handler400 = "portal.views.errors.bad_request"
+handler403 = "portal.views.errors.forbidden"
+handler404 = "portal.views.errors.not_found"
+handler500 = "portal.views.errors.failed"
 
 urlpatterns = [
     path("api/v1/", include((api_urls, "api"))),
     path("account/", include("allauth.urls")),
     path("language", preferences.language, name="language"),
     path("theme", preferences.theme, name="theme"),
+    path("_ui/", style_guide.show, name="style-guide"),
+    path("", home.home, name="home"),
     path("", include("accounts.urls")),
     path("", include("clusters.urls")),
     path("", include("billing.urls")),
