@@ -29,7 +29,7 @@ def place(
     *,
     organisation: Organisation,
     quote_id: str,
-    method: str,
+    method: str | None,
     options: dict[str, Any] | None = None,
     name: str = "",
     user: User | None,
@@ -39,10 +39,12 @@ def place(
 ) -> Order:
     """Accept a quote: take its nodes and start the payment. A quote is accepted once.
 
-    The same key continues the same order; another key on an accepted quote is refused. Raises Conflict
-    (sold_out with the next start, quote_expired, quote_accepted) and Invalid (unsupported_method).
+    Without a method the nodes are held and nothing is charged yet: :func:`pay_again` follows. The same key
+    continues the same order; another key on an accepted quote is refused. Raises Conflict (sold_out with
+    the next start, quote_expired, quote_accepted) and Invalid (unsupported_method).
     """
-    payments.check_method(method, options or {})
+    if method is not None:
+        payments.check_method(method, options or {})
     with transaction.atomic():
         quote = (
             Quote.objects.for_org(organisation)
@@ -53,12 +55,12 @@ def place(
         order = _accepted(quote, organisation, idempotency_key)
         if order is None:
             order = _accept(quote, organisation, name, user, actor, idempotency_key, now)
-            if order.total > 0:
+            if order.total <= 0:
+                settlement.fulfil(order=order, now=now)
+            elif method is not None:
                 payments.create(
                     order=order, method=method, options=options or {}, idempotency_key=None, now=now
                 )
-            else:
-                settlement.fulfil(order=order, now=now)
     return _drive_open(order, now)
 
 
