@@ -109,7 +109,7 @@ def compile_all(root: Path) -> list[Path]:
     for language in LANGUAGES:
         source = path(root, language)
         target = source.with_suffix(".mo")
-        if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
+        if not source.exists() or (target.exists() and target.stat().st_mtime >= source.stat().st_mtime):
             continue
         with target.open("wb") as stream:
             mofile.write_mo(stream, read(root, language))

@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from accounts.views import preferences
 from portal.api.urls import urlpatterns as api_urls
-from portal.views import home, style_guide
+from portal.views import health, home, style_guide
 
 handler400 = "portal.views.errors.bad_request"
 handler403 = "portal.views.errors.forbidden"
@@ -12,6 +12,9 @@ handler404 = "portal.views.errors.not_found"
 handler500 = "portal.views.errors.failed"
 
 urlpatterns = [
+    path("livez", health.live, name="livez"),
+    path("readyz", health.ready, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
     path("api/v1/", include((api_urls, "api"))),
     path("account/", include("allauth.urls")),
     path("language", preferences.language, name="language"),

@@ -49,6 +49,7 @@ def initialise(folder: Path, password: str, *, durable: bool = True) -> None:
             capture_output=True,
             text=True,
             check=False,
+            start_new_session=True,
             user=user.uid if user else None,
             group=user.gid if user else None,
             extra_groups=[] if user else None,

@@ -73,13 +73,15 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     folder = Path(tempfile.mkdtemp(prefix="berth-tests-"))
+    data = Path(tempfile.mkdtemp(prefix="berth-tests-data-"))
+    data.chmod(0o711)  # pods have users of their own, which pass through
     servers = Servers(folder)
     osuser.give(folder, servers.user)
     try:
         if not migrated.restore(servers.data, servers.user):
             migrated.make(servers)
         addresses = servers.start_postgres(migrated.PASSWORD) | servers.start_redis()
-        addresses["BERTH_TEST_TEMPLATE"] = migrated.DATABASE
+        addresses |= {"BERTH_TEST_TEMPLATE": migrated.DATABASE, "BERTH_DATA": str(data)}
         with contextlib.suppress(BrokenPipeError):
             print(json.dumps(addresses), flush=True)
             sys.stdin.read()
@@ -89,7 +91,8 @@ def main() -> None:
         raise
     finally:
         servers.stop(signal.SIGQUIT)  # at once: the data is thrown away
-        shutil.rmtree(folder, ignore_errors=True)
+        for kept in (folder, data):
+            shutil.rmtree(kept, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     if worker is None:
         services.start()
     else:
-        services.use_own_redis_database(worker)
+        services.use_own(worker)
     network.close()
     try:
         return (yield)

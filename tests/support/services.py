@@ -10,7 +10,10 @@ _keeper: subprocess.Popen[str] | None = None
 
 
 def start() -> None:
-    """Start the services and put their addresses into the environment, unless addresses are given there."""
+    """Start the services and put their addresses into the environment, unless addresses are given there.
+
+    ``BERTH_DATA`` becomes a folder of this run, so that tests never see a portal that runs beside them.
+    """
     global _keeper
     if os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"):
         return
@@ -37,7 +40,11 @@ def stop() -> None:
         _keeper = None
 
 
-def use_own_redis_database(worker: str) -> None:
-    """Give a parallel worker (``gw3``) a Redis database of its own."""
+def use_own(worker: str) -> None:
+    """Give a parallel worker (``gw3``) a Redis database and a data folder of its own."""
     base, _, _ = os.environ["REDIS_URL"].rpartition("/")
     os.environ["REDIS_URL"] = f"{base}/{int(worker.removeprefix('gw')) + 1}"
+    if data := os.environ.get("BERTH_DATA"):
+        own = Path(data) / worker
+        own.mkdir(mode=0o711, exist_ok=True)
+        os.environ["BERTH_DATA"] = str(own)

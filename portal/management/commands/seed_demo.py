@@ -1,0 +1,28 @@
+"""Fills an installation with demo people, prices, nodes and templates; a repeat changes nothing."""
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from clusters.services import demo as fleet
+from portal.local import secrets
+
+
+class Command(BaseCommand):
+    """``manage.py seed_demo``: part of every `make run`."""
+
+    help = "Fill in the demo: sign-ins, catalogue, nodes of the embedded site, prices, job templates."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.DEMO:
+            raise CommandError("This is no demo installation. Set DEMO=1 to make it one.")
+        file = settings.DATA_DIR / secrets.FILE
+        try:
+            json.loads(file.read_text())["demo_passwords"]
+        except FileNotFoundError as error:
+            raise CommandError(f"{file} is missing: `make run` makes it with the demo passwords.") from error
+        now = timezone.now()
+        fleet.seed(now=now)
