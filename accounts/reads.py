@@ -1,5 +1,7 @@
 """Queries of people that pages and the API share; each reaches rows through the organisation or person."""
 
+from datetime import datetime
+
 from django.db.models import Q, QuerySet
 
 from accounts.models import (
@@ -39,10 +41,23 @@ def tokens(member: Member, *, everyone: bool) -> QuerySet[Token]:
     return rows.filter(revoked_at=None) if everyone else rows.filter(revoked_at=None, member=member)
 
 
-def audit(organisation: Organisation) -> QuerySet[AuditEntry]:
-    """Return the audit rows of an organisation."""
+def audit(
+    organisation: Organisation,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    actor: str = "",
+    action: str = "",
+) -> QuerySet[AuditEntry]:
+    """Return the audit rows of an organisation; ``actor`` is an id of a user or token, or a label."""
     rows: QuerySet[AuditEntry] = AuditEntry.objects.for_org(organisation)
-    return rows
+    if since is not None:
+        rows = rows.filter(at__gte=since)
+    if until is not None:
+        rows = rows.filter(at__lt=until)
+    if actor:
+        rows = rows.filter(Q(user_id=actor) | Q(token_id=actor) | Q(actor_label=actor))
+    return rows.filter(action=action) if action else rows
 
 
 def notifications(organisation: Organisation, user: User) -> QuerySet[Notification]:

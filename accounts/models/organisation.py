@@ -78,12 +78,16 @@ class Project(models.Model):
     organisation = models.ForeignKey(Organisation, models.CASCADE, related_name="projects")
     slug = models.SlugField(max_length=40)
     name = models.CharField(_("name"), max_length=100)
+    idempotency_key = models.CharField(max_length=255, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = TenantManager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["organisation", "slug"], name="project_slug_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["organisation", "slug"], name="project_slug_once"),
+            models.UniqueConstraint(fields=["organisation", "idempotency_key"], name="project_key_once"),
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -29,22 +29,31 @@ def issue(
     expires_at: datetime | None,
     actor: Actor,
     now: datetime,
+    idempotency_key: str | None = None,
 ) -> tuple[Token, str]:
-    """Return a new token and its secret, which is known here only."""
+    """Return a new token and its secret, which is known here only.
+
+    A repeat after a crash gives the row of the key a fresh secret: nobody saw the first one.
+    """
     wanted = sorted(set(scopes))
     _check(name, wanted, expires_at, now)
     prefix = secrets.token_hex(PREFIX_BYTES)
     secret = f"berth_{prefix}_{secrets.token_urlsafe(SECRET_BYTES)}"
+    shown = {"prefix": f"berth_{prefix}", "secret_hash": digest(secret)}
     with transaction.atomic():
+        if idempotency_key:
+            rows = Token.objects.for_org(member.organisation).filter(idempotency_key=idempotency_key)
+            if rows.update(**shown):
+                return rows.get(), secret
         token = Token.objects.create(
             organisation=member.organisation,
             member=member,
             name=name.strip(),
-            prefix=f"berth_{prefix}",
-            secret_hash=digest(secret),
             scopes=wanted,
             created_at=now,
             expires_at=expires_at,
+            idempotency_key=idempotency_key,
+            **shown,
         )
         audit.record(
             actor=actor,
@@ -83,6 +92,7 @@ def authenticate(secret: str, now: datetime) -> Token | None:
     )
     if token is None or (token.expires_at and token.expires_at <= now) or not token.member.user.is_active:
         return None
+    token.member.organisation = token.organisation  # known: no query when somebody asks the member
     if token.last_used_at is None or token.last_used_at <= now - USE_SHOWN_EVERY:
         unseen = Q(last_used_at=None) | Q(last_used_at__lte=now - USE_SHOWN_EVERY)
         Token.objects.filter(unseen, pk=token.pk).update(last_used_at=now)

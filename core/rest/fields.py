@@ -1,11 +1,14 @@
 """Fields with one shape everywhere: times with ``Z``, money in minor units."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
+
+from core import errors
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
@@ -43,3 +46,13 @@ class ZTime(serializers.DateTimeField):
     def to_representation(self, value: Any) -> str | None:
         """Return the text of a time."""
         return None if value is None else z(value)
+
+
+def query_time(params: Mapping[str, str], name: str) -> datetime | None:
+    """Return the time in a query parameter, None when it is absent; raises Invalid."""
+    if name not in params:
+        return None
+    try:
+        return ZTime().run_validation(params[name])  # type: ignore[no-any-return]
+    except serializers.ValidationError as error:
+        raise errors.Invalid.field(name, "invalid", str(error.detail[0])) from error  # type: ignore[index]

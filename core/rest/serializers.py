@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from core.money import CURRENCIES
+from core.rest import problems
 
 UNKNOWN_SHOWN = 50
 
@@ -62,6 +63,6 @@ class ProblemSerializer(serializers.Serializer):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField()
-    code = serializers.CharField()
+    code = serializers.CharField(help_text="Stable. One of: " + ", ".join(problems.CODES))
     errors = FieldErrorSerializer(many=True)  # type: ignore[assignment]
     request_id = serializers.CharField(required=False)
