@@ -1,7 +1,9 @@
 """Signs of life of processes that answer no requests: a time in Redis under ``berth:heartbeat:<name>``."""
 
 import logging
+import math
 import time
+from collections.abc import Callable
 from functools import cache
 
 import redis
@@ -24,6 +26,19 @@ def beat(name: str) -> bool:
         logger.warning("heartbeat not written", extra={"process": name, "error": str(error)})
         return False
     return True
+
+
+def pulse(name: str, seconds: float = 5) -> Callable[[], None]:
+    """Return a function for a busy loop: it beats, but not more often than every so many seconds."""
+    last = -math.inf
+
+    def tell() -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            beat(name)
+
+    return tell
 
 
 def age(name: str) -> float | None:

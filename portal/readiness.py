@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import redis
+from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -21,6 +22,8 @@ def parts() -> dict[str, str]:
         "redis": _redis,
         "worker": lambda: _heartbeat("worker", "No sign of life from worker and beat"),
     }
+    if settings.EMBEDDED_SITE:
+        asked["embedded"] = lambda: _heartbeat("embedded", "No sign of life from the embedded site")
     found: dict[str, str] = {}
     for name, ask in asked.items():
         if name == "migrations" and found["database"] != "up":

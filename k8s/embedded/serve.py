@@ -16,8 +16,12 @@ def serve(
     pod_user: str = isolation.DEFAULT_USER,
     system_site: bool = False,
     say: Callable[[str], object] = print,
+    alive: Callable[[], object] = lambda: None,
 ) -> None:
-    """Run the embedded site in a folder until SIGTERM or SIGINT; raises AlreadyRunning beside another one."""
+    """Run the embedded site in a folder until SIGTERM or SIGINT; raises AlreadyRunning beside another one.
+
+    ``alive`` is called with every turn of the loop, a few times a second.
+    """
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     if os.geteuid() == 0:
@@ -36,11 +40,15 @@ def serve(
         stopping = True
         wake.poke(folder)
 
+    def ended() -> bool:
+        alive()
+        return stopping
+
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     say(f"The embedded site runs in {folder}; pods are processes of user {user.name if user else _me()}.")
     try:
-        supervisor.run(lambda: stopping)
+        supervisor.run(ended)
     finally:
         supervisor.close()
 

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
+from core import heartbeat
 from k8s.embedded import isolation, serve
 from k8s.embedded.supervisor import AlreadyRunning
 
@@ -32,6 +33,7 @@ class Command(BaseCommand):
                 pod_user=os.environ.get("BERTH_POD_USER") or isolation.DEFAULT_USER,
                 system_site=os.environ.get("BERTH_POD_SYSTEM_SITE") == "1",
                 say=self._say,
+                alive=heartbeat.pulse("embedded"),
             )
         except AlreadyRunning as error:
             raise CommandError(str(error)) from error

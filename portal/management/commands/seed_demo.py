@@ -7,6 +7,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from accounts.services import demo as people
+from billing.services import demo as prices
 from clusters.services import demo as fleet
 from portal.local import secrets
 
@@ -21,8 +23,10 @@ class Command(BaseCommand):
             raise CommandError("This is no demo installation. Set DEMO=1 to make it one.")
         file = settings.DATA_DIR / secrets.FILE
         try:
-            json.loads(file.read_text())["demo_passwords"]
+            passwords = json.loads(file.read_text())["demo_passwords"]
         except FileNotFoundError as error:
             raise CommandError(f"{file} is missing: `make run` makes it with the demo passwords.") from error
         now = timezone.now()
+        people.seed(passwords=passwords, now=now)
         fleet.seed(now=now)
+        prices.seed(now=now)
