@@ -102,7 +102,7 @@ def preview(
         faults.append(FieldError("site", "unknown", _("There is no site of this name.")))
     if not 1 <= nodes <= MAX_NODES:
         detail = _("Choose from 1 to {most} nodes.").format(most=MAX_NODES)
-        faults.append(FieldError("nodes", "out_of_range", detail))
+        faults.append(FieldError("nodes", "min" if nodes < 1 else "max", detail))
     faults += _term_faults(term)
     faults += _start_faults(starts_at, now)
     currency = currency or (organisation.currency if organisation else CURRENCIES[0])
@@ -197,7 +197,8 @@ def _term_faults(term: Mapping[str, Any]) -> list[FieldError]:
         most = periods.MAX_COUNT[unit]
         if not isinstance(count, int) or not 1 <= count <= most:
             detail = _("Choose a count from 1 to {most}.").format(most=most)
-            faults.append(FieldError(f"{place}.count", "out_of_range", detail))
+            code = "max" if isinstance(count, int) and count > most else "min"
+            faults.append(FieldError(f"{place}.count", code, detail))
         if unit in seen:
             detail = _("Each unit may stand in a term once.")
             faults.append(FieldError(f"{place}.unit", "repeated", detail))

@@ -40,13 +40,17 @@ CODES = (
     "method_not_allowed",
     "not_acceptable",
     "not_found",
+    "payment_open",
+    "quote_accepted",
     "quote_expired",
+    "refund_exceeds_payment",
     "sold_out",
     "too_large",
     "too_many_requests",
     "unauthenticated",
     "unavailable",
     "unsupported_media_type",
+    "unsupported_method",
 )
 
 

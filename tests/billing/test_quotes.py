@@ -51,11 +51,11 @@ def test_the_cheaper_term_can_be_quoted_for_the_total_that_was_named():
     [
         ({"node_type": "nothing"}, ("node_type", "unknown")),
         ({"site": "nowhere"}, ("site", "unknown")),
-        ({"nodes": 0}, ("nodes", "out_of_range")),
-        ({"nodes": 100_000}, ("nodes", "out_of_range")),
+        ({"nodes": 0}, ("nodes", "min")),
+        ({"nodes": 100_000}, ("nodes", "max")),
         ({"term": {"unit": "week", "count": 1}}, ("term.unit", "unknown")),
-        ({"term": {"unit": "day", "count": 0}}, ("term.count", "out_of_range")),
-        ({"term": {"unit": "year", "count": 6}}, ("term.count", "out_of_range")),
+        ({"term": {"unit": "day", "count": 0}}, ("term.count", "min")),
+        ({"term": {"unit": "year", "count": 6}}, ("term.count", "max")),
         (
             {"term": {"unit": "day", "count": 1, "then": [{"unit": "day", "count": 1}]}},
             ("term.then.0.unit", "repeated"),
@@ -71,7 +71,7 @@ def test_what_is_wrong_is_named_by_field(wanted, fault):
 
 def test_all_faults_are_named_at_once():
     assert faults(nodes=0, currency="EUR", site="nowhere") == {
-        ("nodes", "out_of_range"),
+        ("nodes", "min"),
         ("currency", "unknown"),
         ("site", "unknown"),
     }
