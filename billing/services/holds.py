@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from django.db.models import Q
-from django.utils.translation import gettext as _
 
 from accounts.services import audit
 from billing.models import Order
@@ -48,6 +47,5 @@ def end_hold(order: Order, status: str, message: str, *, actor: Actor, now: date
 
 
 def _cluster_reason(status: str) -> str:
-    if status == "expired":
-        return _("The time to pay ran out, so the nodes were given back.")
-    return _("The order was cancelled, so the nodes were given back.")
+    """Return the code of clusters/words.py that the customer reads in his language."""
+    return "hold_expired" if status == "expired" else "order_cancelled"

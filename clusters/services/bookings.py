@@ -16,6 +16,7 @@ from clusters import availability, states
 from clusters.models import Cluster, Node, NodeType, Reservation, Site
 from clusters.services import events, pool
 from core import claims, dispatch, errors, ids
+from core.rest import fields
 
 HOLD_OVERDUE = timedelta(hours=1)  # billing ends holds; after this the beat raises an alarm
 ATTEMPTS = 3
@@ -39,7 +40,7 @@ class SoldOut(errors.Conflict):
             if next_start
             else _("This site does not have so many nodes of this type in one place.")
         )
-        super().__init__(detail, extra={"next_start": next_start})
+        super().__init__(detail, extra={"next_start": fields.z(next_start) if next_start else None})
         self.next_start = next_start
 
 

@@ -22,6 +22,15 @@ WHERE n.site_id = %s AND n.node_type_id = %s AND n.state = 'available' AND busy.
 GROUP BY n.fabric_domain
 """
 
+_FREE_BY_POOL = """
+SELECT n.site_id, n.node_type_id, count(*)
+FROM clusters_node n
+LEFT JOIN (SELECT DISTINCT node_id FROM clusters_reservation WHERE span && tstzrange(%s, %s)) busy
+       ON busy.node_id = n.id
+WHERE n.state = 'available' AND busy.node_id IS NULL
+GROUP BY n.site_id, n.node_type_id
+"""
+
 _CANDIDATES = """
 SELECT n.id, n.fabric_domain,
        max(upper(r.span)) FILTER (WHERE upper(r.span) <= %s),
@@ -53,6 +62,13 @@ def free_by_domain(site: Site, node_type: NodeType, start: datetime, end: dateti
     with connection.cursor() as cursor:
         cursor.execute(_FREE_BY_DOMAIN, [start, end, site.pk, node_type.pk])
         return dict(cursor.fetchall())
+
+
+def free_by_pool(start: datetime, end: datetime) -> dict[tuple[str, str], int]:
+    """Return how many nodes of every pool are free for the whole span, by (site id, type id)."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FREE_BY_POOL, [start, end])
+        return {(site, node_type): count for site, node_type, count in cursor.fetchall()}
 
 
 def candidates(

@@ -114,7 +114,7 @@ def test_sold_out_says_when():
     with pytest.raises(bookings.SoldOut) as caught:
         shop.place(place)
     assert caught.value.code == "sold_out"
-    assert caught.value.extra["next_start"] >= held.cluster.ends_at
+    assert caught.value.next_start >= held.cluster.ends_at
     assert Order.objects.count() == 1
 
 

@@ -36,7 +36,8 @@ def test_sold_out_names_the_next_start() -> None:
         fleet.hold(*pool, number=1)
     assert caught.value.code == "sold_out"
     next_start = NOW + DAY + settings.TURNAROUND
-    assert caught.value.extra == {"next_start": next_start}
+    assert caught.value.next_start == next_start
+    assert caught.value.extra == {"next_start": "2026-03-03T08:30:00Z"}
     assert fleet.hold(*pool, number=2, start=next_start).status == "held"
 
 
