@@ -98,6 +98,7 @@ def _check_job(spec: Manifest) -> None:
         _need(containers, f"{here}.template.spec.containers", "must be given")
         for container in [*containers, *(pod.get("initContainers") or [])]:
             _need(container.get("image"), f"{here}.template.spec", "every container needs an image")
+            _check_container(container, f"{here}.template.spec")
         main = [c for c in containers if c.get("name") == "pytorch"]
         _need(len(main) == 1, f"{here}.template.spec.containers", "one must be named pytorch")
     nproc = spec.get("nprocPerNode")
@@ -109,6 +110,24 @@ def _check_job(spec: Manifest) -> None:
         "spec.runPolicy.activeDeadlineSeconds",
         "must be a positive whole number",
     )
+
+
+def _check_container(container: Manifest, path: str) -> None:
+    _need(isinstance(container.get("name"), str), f"{path}.name", "must be given")
+    for entry in container.get("env") or []:
+        _need(isinstance(entry.get("name"), str) and entry["name"], f"{path}.env.name", "must be given")
+        text = entry.get("value", "")
+        _need(text is None or isinstance(text, str), f"{path}.env[{entry['name']}]", "must be a string")
+    for part in [*(container.get("command") or []), *(container.get("args") or [])]:
+        _need(isinstance(part, str), f"{path}.command", "must be strings")
+    for mount in container.get("volumeMounts") or []:
+        given = all(isinstance(mount.get(key), str) for key in ("name", "mountPath"))
+        _need(given, f"{path}.volumeMounts", "need a name and a mountPath")
+    resources = container.get("resources") or {}
+    for field in ("limits", "requests"):
+        for name, amount in (resources.get(field) or {}).items():
+            whole = "/" not in name or str(amount).isdecimal()
+            _need(whole, f"{path}.resources.{field}[{name}]", "must be a whole number")
 
 
 def _secret_data(stored: Manifest) -> dict[str, str]:

@@ -5,7 +5,7 @@ import socket
 from collections import Counter, defaultdict
 
 from k8s.embedded import operator, scheduler
-from k8s.embedded.cache import Cache, Key, is_over
+from k8s.embedded.cache import Cache, Key, is_over, job_key
 from k8s.embedded.store import Store
 from k8s.types import Manifest
 
@@ -18,15 +18,14 @@ def bind(cache: Cache, store: Store) -> None:
     waiting: dict[Key, list[Manifest]] = {}
     used: dict[str, Counter[str]] = defaultdict(Counter)
     ports: set[str] = set()
-    for key, pods in cache.pods.items():
-        for pod in pods.values():
-            if is_over(pod):
-                continue
-            if node := pod["spec"].get("nodeName"):
-                used[node].update(scheduler.requests(pod))
-                ports.add(pod["metadata"]["annotations"].get(PORT_NOTE, ""))
-            elif "deletionTimestamp" not in pod["metadata"]:
-                waiting.setdefault(key, []).append(pod)
+    for pod in cache.active.values():
+        if is_over(pod):
+            continue
+        if node := pod["spec"].get("nodeName"):
+            used[node].update(scheduler.requests(pod))
+            ports.add(pod["metadata"]["annotations"].get(PORT_NOTE, ""))
+        elif "deletionTimestamp" not in pod["metadata"]:
+            waiting.setdefault(job_key(pod), []).append(pod)
     if not waiting:
         return
     with store.write() as site:

@@ -21,6 +21,7 @@ class Cache:
         self._store = store
         self.jobs: dict[Key, Manifest] = {}
         self.pods: dict[Key, dict[str, Manifest]] = defaultdict(dict)  # by the key of their job
+        self.active: dict[Key, Manifest] = {}  # pods that have not ended or are to be deleted
         self.nodes: dict[str, Manifest] = {}
         self.quotas: dict[Key, Manifest] = {}
         self.closing: set[str] = set()  # namespaces being deleted
@@ -54,9 +55,6 @@ class Cache:
         news, self._room, self._settled = (self._room, self._settled), False, False
         return news
 
-    def all_pods(self) -> list[Manifest]:
-        return [pod for pods in self.pods.values() for pod in pods.values()]
-
     def pods_of(self, namespace: str) -> list[Manifest]:
         return [pod for key, pods in self.pods.items() if key[0] == namespace for pod in pods.values()]
 
@@ -68,10 +66,11 @@ class Cache:
             _keep(self.jobs, key, obj, gone)
             self._dirty.add(key)
         elif kind == "Pod":
-            job = (key[0], meta["labels"][labels.OPERATOR_JOB])
+            job = job_key(obj)
             _keep(self.pods[job], key[1], obj, gone)
             if not self.pods[job]:
                 del self.pods[job]
+            _keep(self.active, key, obj, gone or (is_over(obj) and not deleted))
             self._dirty.add(job)
             self._room = True
         elif kind == "Node":
@@ -91,6 +90,11 @@ def _keep(place: dict[AnyKey, Manifest], key: AnyKey, obj: Manifest, gone: bool)
         place.pop(key, None)
     else:
         place[key] = obj
+
+
+def job_key(pod: Manifest) -> Key:
+    """Return the key of the job that a pod belongs to."""
+    return (pod["metadata"]["namespace"], pod["metadata"]["labels"][labels.OPERATOR_JOB])
 
 
 def is_over(pod: Manifest) -> bool:

@@ -66,6 +66,9 @@ class Kubelet:
         except launch.NotReady as error:
             self._report(pod, _waiting(pod, error.reason, str(error)))
             return False
+        except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+            self._report(pod, _waiting(pod, "CreateContainerError", str(error)))
+            return False
         self.live[uid] = Live(pod, folder, processes.spawn(folder))
         return True
 

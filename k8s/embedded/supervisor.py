@@ -4,19 +4,24 @@ It holds no truth: killed at any line, the next one reads the store and the pod 
 """
 
 import fcntl
+import logging
 import os
+import sqlite3
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from k8s import convert
+from k8s import convert, errors
 from k8s.embedded import binder, collector, kubelet, launch, operator, paths, scheduler, wake
 from k8s.embedded.cache import Cache, Key, is_over
 from k8s.embedded.port import fresh, mark_deleted
 from k8s.embedded.store import Store, Transaction
 from k8s.types import Manifest
 
+log = logging.getLogger(__name__)
+
 IDLE_SECONDS = 1.0
+RETRY_SECONDS = 10.0
 BUSY_SECONDS = 0.02
 TIDY_SECONDS = 60.0
 
@@ -40,14 +45,18 @@ class Supervisor:
         self._timers: dict[Key, datetime] = {}
         self._over_quota: set[Key] = set()
         self._unready: set[str] = set()  # uids of bound pods that wait for an object
-        self._thorough_at = self._tidy_at = 0.0
+        self._thorough_at = self._tidy_at = self._retry_at = 0.0
 
     def run(self, stop: Callable[[], bool]) -> None:
         """Work until told to stop, then end all pods within their grace."""
         wait = 0.0
         while not stop():
             self.listener.wait(wait)
-            wait = self.step()
+            try:
+                wait = self.step()
+            except (errors.Error, OSError, sqlite3.Error):
+                log.exception("The embedded site could not take a step and tries again.")
+                wait = IDLE_SECONDS
         self.shut_down()
 
     def shut_down(self) -> None:
@@ -72,6 +81,8 @@ class Supervisor:
             self._thorough_at = time.monotonic() + IDLE_SECONDS
         self.kubelet.observe(thorough=thorough)
         dirty = self.cache.refresh() | self._due()
+        if self._unready and not self.stopping and time.monotonic() >= self._retry_at:
+            self._start(retry=True)
         while True:
             room, settled = self.cache.take_news()
             if not (dirty or room or settled):
@@ -80,7 +91,10 @@ class Supervisor:
                 dirty |= self._over_quota
                 self._over_quota = set()
             for key in sorted(dirty):
-                self._operate(key)
+                try:
+                    self._operate(key)
+                except (LookupError, TypeError, ValueError):
+                    log.exception("The embedded site cannot make sense of PyTorchJob %s.", key)
             dirty = self.cache.refresh()
             if not self.stopping:
                 binder.bind(self.cache, self.store)
@@ -152,10 +166,11 @@ class Supervisor:
                 mark_deleted(site, now, grace_seconds)
 
     def _start(self, *, retry: bool) -> None:
-        """Start bound pods; those that wait for an object only when such objects changed."""
+        """Start bound pods; those that could not start only when objects changed, or after a while."""
         if retry:
+            self._retry_at = time.monotonic() + RETRY_SECONDS
             self._unready.clear()
-        for pod in self.cache.all_pods():
+        for pod in list(self.cache.active.values()):
             uid = pod["metadata"]["uid"]
             waits = pod["spec"].get("nodeName") and not is_over(pod)
             if not waits or uid in self.kubelet.live or uid in self._unready:
@@ -165,7 +180,7 @@ class Supervisor:
 
     def _end_pods(self) -> None:
         """Carry out the deletion of pods: signals first, the object when nothing runs any more."""
-        for pod in self.cache.all_pods():
+        for pod in list(self.cache.active.values()):
             asked = convert.parse_time(pod["metadata"].get("deletionTimestamp"))
             if asked is None:
                 continue

@@ -162,3 +162,14 @@ def test_a_thousand_jobs_are_applied_listed_and_watched(site: EmbeddedSite) -> N
     seen = [e for e in site.port.watch_pytorchjobs(version, timeout=0.1) if e.job is not None]
     assert {e.job.name for e in seen if e.type == "added" and e.job} == {job.name for job in jobs}
     assert int(latest) >= int(seen[-1].resource_version)
+
+
+def test_one_senseless_job_does_not_stop_the_others(site: EmbeddedSite) -> None:
+    quota = manifests.quota(2)
+    quota["spec"]["hard"] = {"requests.nvidia.com/gpu": "many"}
+    quota["metadata"]["namespace"] = "clu-b"
+    site.port.apply(manifests.namespace("clu-b"))
+    site.port.apply(quota)
+    site.port.apply(manifests.job("run-a", namespace="clu-b", gpus=1))
+    site.port.apply(manifests.job("run-b", gpus=1))
+    assert site.ended("run-b") == "Succeeded"
