@@ -16,6 +16,7 @@ max_requests = 20_000
 max_requests_jitter = 2_000
 loglevel = "warning"
 control_socket_disable = True
+preload_app = True  # one import for all workers; portal.startup closes what it opened
 
 
 def on_starting(server: Any) -> None:

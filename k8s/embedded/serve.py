@@ -20,7 +20,7 @@ def serve(
 ) -> None:
     """Run the embedded site in a folder until SIGTERM or SIGINT; raises AlreadyRunning beside another one.
 
-    ``alive`` is called with every turn of the loop, a few times a second.
+    ``alive`` is called with every turn of the loop, at least once a second.
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
