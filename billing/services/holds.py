@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from accounts.services import audit
 from billing.models import Order
+from billing.services import telling
 from clusters.models import NodeType, Site
 from clusters.services import bookings
 from core.actors import Actor
@@ -44,6 +45,8 @@ def end_hold(order: Order, status: str, message: str, *, actor: Actor, now: date
         after={"status": status},
         now=now,
     )
+    if status == "expired":
+        telling.tell(order, "order.expired", "attention", now=now)
 
 
 def _cluster_reason(status: str) -> str:

@@ -74,7 +74,7 @@ def pay_again(
     idempotency_key: str | None = None,
     now: datetime,
 ) -> Order:
-    """Try to pay again while the hold lasts; an attempt that is still open is continued."""
+    """Pay, or try again, while the hold lasts; an attempt that is still open is continued."""
     payments.check_method(method, options or {})
     with transaction.atomic():
         order = _locked(organisation, order_id)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from billing import states
 from billing.gateways import port, registry
 from billing.models import Order, Payment
-from billing.services import calls, settlement
+from billing.services import calls, settlement, telling
 from core import claims, dispatch, errors, sealing
 
 logger = logging.getLogger(__name__)
@@ -81,6 +81,19 @@ def drive(*, payment_id: str, now: datetime) -> None:
     apply(payment_id=payment_id, result=result, token=token, now=now)
 
 
+def refresh(*, payment_id: str, now: datetime) -> None:
+    """Read where a payment stands at once, for a customer who waits for it; never cancels anything."""
+    payment = Payment.objects.get(pk=payment_id)
+    if payment.provider_id is None or payment.status in TAKEN:
+        return
+    try:
+        result = registry.gateway(payment.method).retrieve(calls.charge(payment))
+    except port.GatewayError as error:
+        logger.warning("gateway error", extra={"payment": payment_id, "code": error.code})
+        return
+    apply(payment_id=payment_id, result=result, now=now)
+
+
 def apply(*, payment_id: str, result: port.Result, token: str = "", now: datetime) -> None:
     """Record where a payment stands, whoever asked: worker, web or event, late, twice, in any order."""
     with transaction.atomic():
@@ -109,6 +122,9 @@ def apply(*, payment_id: str, result: port.Result, token: str = "", now: datetim
         elif result.status == "failed":
             payment.status, payment.due_at = "failed", None
             payment.failure_code, payment.failure_message = result.failure_code, result.failure_message
+            if order.status == "pending":
+                once = f"payment.failed:{payment.pk}"
+                telling.tell(order, "payment.failed", "attention", once_key=once, now=now)
         elif states.PAYMENT.allows(payment.status, result.status) or payment.status == result.status:
             payment.status = result.status
             payment.due_at = now + calls.pause(payment.attempts) if order.status == "pending" else now

@@ -7,7 +7,7 @@ from django.db.models import Q
 from accounts.services import audit
 from billing import periods, states
 from billing.models import Order, Payment
-from billing.services import holds, invoices, ledger, refunds
+from billing.services import holds, invoices, ledger, refunds, telling
 from clusters.services import bookings
 from core.actors import Actor
 
@@ -41,6 +41,8 @@ def settle(*, order: Order, payment: Payment, now: datetime) -> None:
         order.save()
         refunds.reserve(payment=payment, amount=payment.amount, reason=reason, now=now)
         _audit(order, "order.unfulfillable", now)
+        if reason == "paid_late":
+            telling.tell(order, "order.unfulfillable", "bad", now=now)
     else:  # paid already, by another payment
         refunds.reserve(payment=payment, amount=payment.amount, reason="paid_twice", now=now)
         _audit(order, "order.paid_twice", now)
@@ -58,6 +60,7 @@ def fulfil(*, order: Order, now: datetime) -> None:
     invoices.issue_paid(order=order, now=now)
     _stop_other_payments(order, now)
     _audit(order, "order.paid", now)
+    telling.tell(order, "order.paid", "good", now=now)
 
 
 def _rehold(order: Order, now: datetime) -> bool:
