@@ -55,3 +55,8 @@ def signed_in(view: View) -> View:
         return view(request, *args, **kwargs)
 
     return inner  # type: ignore[return-value]
+
+
+def status_of(form: Any) -> int:
+    """Return the status of a page with a form: 422 when its input was refused."""
+    return 422 if form.is_bound and form.errors else 200
