@@ -53,17 +53,7 @@ def ensure(
     options = ["--system-site-packages"] if system_site else []
     _run([str(python), "-I", "-m", "venv", "--without-pip", "--clear", *options, str(path)])
     try:
-        _run(
-            [
-                *_pip(path),
-                "install",
-                "--quiet",
-                "--require-hashes",
-                "--only-binary=:all:",
-                "-r",
-                str(requirements),
-            ]
-        )
+        _install(path, requirements)
     except subprocess.CalledProcessError as error:
         reason = (error.stderr or "").strip().splitlines()[-1:] or ["no reason given"]
         return PodEnvironment(found.bin_folder, f"{warning} Pods have no numpy: {reason[0]}".strip())
@@ -104,6 +94,13 @@ def _open_to_all(python: Path) -> bool:
         return False
     major, minor, prefix = answer.stdout.strip().split(" ", 2)
     return (int(major), int(minor)) >= OLDEST and isolation.closed_part(Path(prefix)) is None
+
+
+def _install(path: Path, requirements: Path) -> None:
+    lines = requirements.read_text().splitlines()
+    if any(line.strip() and not line.startswith("#") for line in lines):
+        options = ["--quiet", "--require-hashes", "--only-binary=:all:"]
+        _run([*_pip(path), "install", *options, "-r", str(requirements)])
 
 
 def _pip(path: Path) -> list[str]:

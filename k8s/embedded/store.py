@@ -18,6 +18,7 @@ from k8s import errors
 from k8s.types import EventType, Manifest
 
 KEEP_CHANGES = 20_000
+_PARENTS: list[sqlite3.Connection | None] = []
 SILENT = ("ConfigMap", "Secret")  # big or confidential, and nobody reads their changes
 
 _SCHEMA = """
@@ -68,6 +69,7 @@ class Store:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None or self._pid != os.getpid():
             if self._pid != os.getpid():
+                _PARENTS.append(self._connection)  # closing it here would meddle with the parent's
                 self._lock = threading.RLock()  # the parent's threads may have held it at the fork
             self.path.touch(mode=0o600)
             db = sqlite3.connect(self.path, timeout=20, isolation_level=None, check_same_thread=False)

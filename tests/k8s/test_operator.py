@@ -44,6 +44,33 @@ def test_replicas_find_the_operators_environment(site: EmbeddedSite) -> None:
     }
 
 
+MEETING = """
+import os, socket, time
+rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+address = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+if rank == 0:
+    with socket.create_server(address) as server:
+        print(sorted(int(server.accept()[0].recv(10)) for _ in range(world - 1)))
+else:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection(address).sendall(str(rank).encode())
+            break
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+"""
+
+
+def test_the_replicas_of_two_jobs_meet_each_at_its_own_master(site: EmbeddedSite) -> None:
+    for name in ("run-a", "run-b"):
+        site.port.apply(manifests.job(name, ["python", "-c", MEETING], workers=3))
+    for name in ("run-a", "run-b"):
+        assert site.ended(name) == "Succeeded"
+        assert site.log(f"{name}-master-0") == ["[1, 2, 3]"]
+
+
 def test_pods_carry_the_operators_labels(site: EmbeddedSite) -> None:
     site.port.apply(manifests.job("run-a", SLEEP, workers=1))
     pods = site.until(lambda: site.port.list_pods("clu-a", {"training.kubeflow.org/job-name": "run-a"}))
