@@ -29,7 +29,7 @@ class EmbeddedSite:
         self.supervisor = Supervisor(launch.Settings(folder=self.folder, bin_folders=(bin_folder,)))
         return self.supervisor
 
-    def until(self, condition: Callable[[], Result], seconds: float = 15) -> Result:
+    def until(self, condition: Callable[[], Result], seconds: float = 30) -> Result:
         """Let the controllers work until the condition holds."""
 
         def look() -> Result:

@@ -17,7 +17,8 @@ SERVE = """
 import sys
 from pathlib import Path
 from k8s.embedded import serve
-serve.serve(Path(sys.argv[1]), requirements=Path(sys.argv[2]))
+life = Path(sys.argv[1] + ".alive")
+serve.serve(Path(sys.argv[1]), requirements=Path(sys.argv[2]), alive=life.touch)
 """
 
 
@@ -47,6 +48,7 @@ def test_it_serves_until_told_to_stop(tmp_path: Path, number: signal.Signals) ->
         out, _ = process.communicate(timeout=20)
         port.close()
     assert process.returncode == 0
+    assert (tmp_path / "site.alive").exists()
     assert "The embedded site runs in" in out
 
 
