@@ -4,9 +4,13 @@ import secrets
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
 from django.utils import timezone
 
 from accounts.services import mail
+from core import sealing
+
+MFA_CONTEXT = "mfa"
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -26,3 +30,15 @@ class AccountAdapter(DefaultAccountAdapter):
     def format_email_subject(self, subject: str) -> str:
         """Return the subject without the name of a site in brackets."""
         return subject
+
+
+class MfaAdapter(DefaultMFAAdapter):
+    """Secrets of second factors are sealed at rest."""
+
+    def encrypt(self, text: str) -> str:
+        """Return the sealed text."""
+        return sealing.seal(text.encode(), context=MFA_CONTEXT)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return the text that was sealed."""
+        return sealing.unseal(encrypted_text, context=MFA_CONTEXT).decode()

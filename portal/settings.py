@@ -156,6 +156,7 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = False
 MFA_TOTP_ISSUER = "Berth"
+MFA_ADAPTER = "accounts.adapter.MfaAdapter"
 SOCIALACCOUNT_ONLY = False
 SOCIALACCOUNT_PROVIDERS = (
     {
