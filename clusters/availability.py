@@ -119,35 +119,46 @@ def next_start(
 ) -> datetime | None:
     """Return the earliest start at which ``count`` nodes of one domain are free for that long.
 
-    Never before ``not_before``; None when the pool is too small at any time. A node can start in a window
-    of each gap that is long enough; sweeping over the windows of a domain finds the first instant that
-    enough of them share. O(R log R) for R reservations.
+    Never before ``not_before``; None when the pool is too small at any time. O(R log R) for R reservations.
     """
-    opened: dict[str, list[tuple[datetime, int]]] = {}
-    for node in nodes:
-        steps = opened.setdefault("" if spans else node.domain, [])
-        for first, last in _start_windows(node.busy, duration, not_before):
-            steps.append((first, 1))
-            if last is not None:
-                steps.append((last, -1))
-    found = (_first_shared(steps, count) for steps in opened.values())
-    return min((start for start in found if start is not None), default=None)
+    idle = ((node.domain, *gap) for node in nodes for gap in gaps(node.busy, duration, not_before))
+    return first_start(idle, count, duration, spans=spans)
 
 
-def _start_windows(
-    busy: Sequence[Span], duration: timedelta, not_before: datetime
-) -> Iterable[tuple[datetime, datetime | None]]:
-    """Yield closed ranges of instants at which a booking may start; the last one has no end."""
+def gaps(busy: Sequence[Span], duration: timedelta, not_before: datetime) -> Iterable[Span]:
+    """Yield the idle times of a node from ``not_before`` on that are long enough; the last may be endless."""
     free_from = not_before
     for taken_start, taken_end in sorted(busy, key=lambda span: span[0]):
         if taken_end is not None and taken_end <= free_from:
             continue
         if free_from + duration <= taken_start:
-            yield free_from, taken_start - duration
+            yield free_from, taken_start
         if taken_end is None:
             return
         free_from = taken_end
     yield free_from, None
+
+
+def first_start(
+    idle: Iterable[tuple[str, datetime, datetime | None]],
+    count: int,
+    duration: timedelta,
+    *,
+    spans: bool = False,
+) -> datetime | None:
+    """Return the earliest start in (domain, from, until) gaps of nodes, each at least ``duration`` long.
+
+    In a gap a booking may start until ``duration`` before its end; sweeping over these windows
+    of a domain finds the first instant that enough of them share.
+    """
+    steps: dict[str, list[tuple[datetime, int]]] = {}
+    for domain, start, end in idle:
+        of_domain = steps.setdefault("" if spans else domain, [])
+        of_domain.append((start, 1))
+        if end is not None:
+            of_domain.append((end - duration, -1))
+    found = (_first_shared(of_domain, count) for of_domain in steps.values())
+    return min((start for start in found if start is not None), default=None)
 
 
 def _first_shared(steps: list[tuple[datetime, int]], count: int) -> datetime | None:

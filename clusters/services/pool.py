@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 
 from clusters import availability
 from clusters.models import NodeType, Site
@@ -42,12 +41,23 @@ GROUP BY n.id
 HAVING NOT coalesce(bool_or(r.span && tstzrange(%s, %s)), false)
 """
 
-_TIMES = """
-SELECT n.id, n.fabric_domain, lower(r.span), upper(r.span)
-FROM clusters_node n
-LEFT JOIN clusters_reservation r ON r.node_id = n.id AND r.span && tstzrange(%s, NULL)
-WHERE n.site_id = %s AND n.node_type_id = %s AND n.state = 'available'
-ORDER BY n.id
+_GAPS = """
+WITH pool AS (
+    SELECT id, fabric_domain FROM clusters_node
+    WHERE site_id = %(site)s AND node_type_id = %(type)s AND state = 'available'
+), busy AS (
+    SELECT p.fabric_domain, lower(r.span) AS start, upper(r.span) AS until,
+           lead(lower(r.span)) OVER node AS following, row_number() OVER node AS place
+    FROM pool p JOIN clusters_reservation r ON r.node_id = p.id AND r.span && tstzrange(%(from)s, NULL)
+    WINDOW node AS (PARTITION BY r.node_id ORDER BY lower(r.span))
+)
+SELECT fabric_domain, until, following FROM busy
+WHERE until IS NOT NULL AND (following IS NULL OR following - until >= %(length)s)
+UNION ALL
+SELECT fabric_domain, %(from)s, start FROM busy WHERE place = 1 AND start - %(from)s >= %(length)s
+UNION ALL
+SELECT fabric_domain, %(from)s, NULL FROM pool p WHERE NOT EXISTS (
+    SELECT 1 FROM clusters_reservation r WHERE r.node_id = p.id AND r.span && tstzrange(%(from)s, NULL))
 """
 
 
@@ -106,15 +116,6 @@ def next_start(
 ) -> datetime | None:
     """Return the earliest start at which so many nodes are free for that long; None: never enough nodes."""
     with connection.cursor() as cursor:
-        cursor.execute(_TIMES, [not_before, site.pk, node_type.pk])
-        times = _times(cursor)
-    return availability.next_start(times, nodes, duration, not_before, spans=node_type.spans_domains)
-
-
-def _times(cursor: CursorWrapper) -> list[availability.NodeTimes]:
-    found: dict[str, tuple[str, list[availability.Span]]] = {}
-    for node, domain, start, end in cursor.fetchall():
-        busy = found.setdefault(node, (domain, []))[1]
-        if start is not None:
-            busy.append((start, end))
-    return [availability.NodeTimes(node, domain, busy) for node, (domain, busy) in found.items()]
+        cursor.execute(_GAPS, {"site": site.pk, "type": node_type.pk, "from": not_before, "length": duration})
+        idle = cursor.fetchall()
+    return availability.first_start(idle, nodes, duration, spans=node_type.spans_domains)
