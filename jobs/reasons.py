@@ -44,6 +44,16 @@ SENTENCES = {
     # Why a run cannot start at all.
     "image": gettext_noop("The image of %(replica)s cannot be used (%(cause)s): %(detail)s"),
     "container_config": gettext_noop("%(replica)s cannot be created (%(cause)s): %(detail)s"),
+    "launch_refused": gettext_noop("The site refused the job: %(detail)s"),
+    "secret_gone": gettext_noop("The secret %(name)s that the job names does not exist any more."),
+    "never_started": gettext_noop("Not all replicas were up within %(minutes)s minutes."),
+    "cluster_over": gettext_noop("The cluster's lease ended before the job could start."),
+    # What is under way with a run that still holds its GPUs.
+    "being_cancelled": gettext_noop("Being cancelled: waits until its replicas have ended."),
+    "being_suspended": gettext_noop("Being suspended: waits until its replicas have ended."),
+    "being_stopped": gettext_noop("The time limit is reached: waits until its replicas have ended."),
+    "being_drained": gettext_noop("The cluster's lease ends: waits until its replicas have ended."),
+    "launching": gettext_noop("It has its GPUs and is being handed to the site."),
     # Why a run is not running yet.
     "starting": gettext_noop("The pods are being created."),
     "fetching_code": gettext_noop("%(replica)s is fetching its code."),

@@ -171,9 +171,10 @@ def save(folder: Path, model: Model, step: int, loss: float) -> None:
         return
     aside.mkdir(parents=True, exist_ok=True)
     np.savez(aside / "weights.npz", flat=model.flat, first=model.first, second=model.second)
-    (aside / "meta.json").write_text(json.dumps({"step": step, "loss": round(loss, 6)}))
+    meta = json.dumps({"step": step, "loss": round(loss, 6)})
+    (aside / "meta.json").write_text(meta)
     aside.rename(final)
-    (final / "DONE.tmp").write_text(f"{step}\n")
+    (final / "DONE.tmp").write_text(meta)
     (final / "DONE.tmp").rename(final / "DONE")
     print(f"saved checkpoint step-{step}", flush=True)
 

@@ -67,9 +67,10 @@ def save(folder: Path, model: nn.Module, optimiser: torch.optim.Optimizer, step:
         return
     aside.mkdir(parents=True, exist_ok=True)
     torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict()}, aside / "model.pt")
-    (aside / "meta.json").write_text(json.dumps({"step": step, "loss": round(loss, 6)}))
+    meta = json.dumps({"step": step, "loss": round(loss, 6)})
+    (aside / "meta.json").write_text(meta)
     aside.rename(final)
-    (final / "DONE.tmp").write_text(f"{step}\n")
+    (final / "DONE.tmp").write_text(meta)
     (final / "DONE.tmp").rename(final / "DONE")
     print(f"saved checkpoint step-{step}", flush=True)
 

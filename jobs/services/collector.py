@@ -1,0 +1,47 @@
+"""The loop that collects what runs print and save, a pass a second, until told to stop."""
+
+import logging
+import threading
+import time
+
+from django.db import Error as DatabaseError
+from django.db import close_old_connections
+from django.utils import timezone
+
+from core import errors as core_errors
+from core import heartbeat
+from jobs.models import Run
+from jobs.services import collect
+from jobs.storage import StorageError
+from k8s import errors
+
+logger = logging.getLogger(__name__)
+HEARTBEAT = "collector"
+EVERY_SECONDS = 0.7
+
+
+def run(stop: threading.Event) -> None:
+    """Collect until told to stop; a fault of one run does not hold up the others."""
+    memory = collect.Memory()
+    while not stop.is_set():
+        begun = time.monotonic()
+        try:
+            once(memory)
+        except DatabaseError as error:
+            logger.warning("collecting broke", extra={"error": str(error)})
+        heartbeat.beat(HEARTBEAT)
+        close_old_connections()
+        stop.wait(max(0.05, EVERY_SECONDS - (time.monotonic() - begun)))
+
+
+def once(memory: collect.Memory) -> int:
+    """Read what is new of every run that is not collected yet; return how many runs had news."""
+    rows = Run.objects.filter(collected=False, launched_at__isnull=False).order_by("id")
+    news = 0
+    for row in rows.select_related("job", "cluster__site"):
+        try:
+            news += collect.collect(row, memory=memory, now=timezone.now())
+        except (errors.Error, core_errors.Unavailable, StorageError) as error:
+            logger.warning("run not collected", extra={"run": row.pk, "error": str(error)})
+    memory.keep_only({row.pk for row in rows})
+    return news

@@ -1,0 +1,61 @@
+"""From a job and its run to the plan of a manifest: spec, image, secrets, tickets, checkpoint."""
+
+from datetime import datetime
+
+from jobs import jobspec, manifest
+from jobs.jobspec import Archive, Git, JobSpec
+from jobs.models import Checkpoint, Job, Run
+from jobs.reasons import Reason, reason
+from jobs.services import secrets, tickets
+
+
+class CannotPlan(Exception):
+    """Something that the job names is no longer there; trying again would not help."""
+
+    def __init__(self, why: Reason) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
+def of_run(run: Run, *, now: datetime) -> manifest.RunPlan:
+    """Return the plan of a stored run; ``run`` brings job, cluster, site, environment and checkpoint."""
+    job: Job = run.job
+    spec = jobspec.parse(job.spec)
+    values = _secret_values(job, spec)
+    code_url = git_token = ""
+    if isinstance(spec.code, Archive):
+        code_url = tickets.code_url(upload=spec.code.upload, cluster=job.cluster_id, now=now)
+    elif isinstance(spec.code, Git) and spec.code.secret:
+        git_token = values[spec.code.secret]
+    return manifest.RunPlan(
+        run=run.pk,
+        job=job.pk,
+        cluster=job.cluster_id,
+        spec=spec,
+        image=job.environment.image,
+        number=run.number,
+        gpu_resource=job.cluster.site.gpu_resource,
+        secrets={name: values[name] for name in spec.secrets},
+        resume_from=resume_path(spec, run.resume_from),
+        code_url=code_url,
+        git_token=git_token,
+    )
+
+
+def resume_path(spec: JobSpec, checkpoint: Checkpoint | None) -> str:
+    """Return what RESUME_FROM says: the checkpoint's folder or file on the mounted volume, or nothing."""
+    if checkpoint is None:
+        return ""
+    return f"{manifest.checkpoint_dir(spec, checkpoint.run_id)}/{checkpoint.key}"
+
+
+def _secret_values(job: Job, spec: JobSpec) -> dict[str, str]:
+    names = set(spec.secrets)
+    if isinstance(spec.code, Git) and spec.code.secret:
+        names.add(spec.code.secret)
+    if not names:
+        return {}
+    values = secrets.values(job.organisation_id, names)
+    if missing := sorted(names - values.keys()):
+        raise CannotPlan(reason("secret_gone", name=missing[0]))
+    return values
