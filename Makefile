@@ -1,3 +1,5 @@
+SHELL = /bin/bash
+.SHELLFLAGS = -o pipefail -ec
 # Two commands are enough: `make run` and `make test`. Both need Python 3.11 or newer and a package index.
 PORT ?= 8000
 JOBS ?= auto

@@ -3,6 +3,7 @@
 import secrets
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
@@ -65,7 +66,7 @@ class PublicIdField(models.CharField):
     def _make(self) -> str:
         return new(self.prefix)
 
-    def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
         name, path, args, kwargs = super().deconstruct()
         for key in ("primary_key", "editable", "default"):
             kwargs.pop(key, None)

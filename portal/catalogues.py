@@ -129,7 +129,7 @@ def missing(root: Path, language: str) -> list[str]:
 
 
 def _is_filled(message: Message) -> bool:
-    strings = [message.string] if isinstance(message.string, str) else list(message.string)
+    strings = [message.string] if isinstance(message.string, str) else list(message.string or [""])
     return all(strings) and not message.fuzzy
 
 
@@ -140,9 +140,9 @@ def _first(text: str | tuple[str, str]) -> str:
 def _translation(found: Found, known: Message | None, catalogue: Catalog) -> str | tuple[str, ...]:
     plural = not isinstance(found.text, str)
     empty: str | tuple[str, ...] = ("",) * catalogue.num_plurals if plural else ""
-    if known is None or isinstance(known.string, str) == plural:
+    if known is None or known.string is None or isinstance(known.string, str) == plural:
         return empty
-    return known.string
+    return known.string if isinstance(known.string, str) else tuple(known.string)
 
 
 def _drop_dates(file: Path) -> None:
@@ -155,7 +155,7 @@ def _drop_dates(file: Path) -> None:
 def _from_python(file: Path, root: Path) -> Iterator[Found]:
     place = str(file.relative_to(root))
     for line, text, _comments, context in extract_from_file("python", str(file), keywords=KEYWORDS):
-        words = tuple(text) if isinstance(text, (tuple, list)) else text
+        words = text if isinstance(text, str) else (text[0], text[1])
         yield Found(words, context or None, f"{place}:{line}")
 
 
