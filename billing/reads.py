@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
@@ -12,6 +13,7 @@ from billing.models import Invoice, Order, Payment, Price, Quote
 from billing.services import prices
 from clusters.models import Node, NodeType
 from core.money import CURRENCIES, Money
+from core.tenancy import TenantQuerySet
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,27 +95,29 @@ def break_even_points(offered: Offered, days: int = 365, steps: int = 73) -> dic
     }
 
 
-def quotes(organisation: Organisation) -> QuerySet[Quote]:
+def quotes(organisation: Organisation) -> TenantQuerySet[Quote]:
     """Return the quotes of a customer with what shows beside them."""
-    rows: QuerySet[Quote] = Quote.objects.for_org(organisation).select_related(
+    rows: TenantQuerySet[Quote] = Quote.objects.for_org(organisation).select_related(
         "node_type__gpu_model", "site", "order"
     )
     return rows
 
 
-def orders(organisation: Organisation) -> QuerySet[Order]:
+def orders(organisation: Organisation) -> TenantQuerySet[Order]:
     """Return the orders of a customer with quote, cluster, invoice and payments."""
-    return _whole(Order.objects.for_org(organisation))
+    rows: TenantQuerySet[Order] = _whole(Order.objects.for_org(organisation))
+    return rows
 
 
-def all_orders() -> QuerySet[Order]:
+def all_orders() -> TenantQuerySet[Order]:
     """Return the orders of all customers, for staff."""
-    return _whole(Order.objects.all()).select_related("organisation")
+    rows: TenantQuerySet[Order] = _whole(Order.objects.all()).select_related("organisation")
+    return rows
 
 
-def invoices(organisation: Organisation) -> QuerySet[Invoice]:
+def invoices(organisation: Organisation) -> TenantQuerySet[Invoice]:
     """Return the invoices of a customer with their lines."""
-    rows: QuerySet[Invoice] = Invoice.objects.for_org(organisation).prefetch_related("lines")
+    rows: TenantQuerySet[Invoice] = Invoice.objects.for_org(organisation).prefetch_related("lines")
     return rows
 
 
@@ -123,10 +127,9 @@ def latest_payment(order: Order) -> Payment | None:
     return attempts[-1] if attempts else None
 
 
-def _whole(rows: QuerySet[Order]) -> QuerySet[Order]:
-    return rows.select_related(
-        "quote__node_type__gpu_model", "quote__site", "cluster", "invoice"
-    ).prefetch_related(Prefetch("payments", Payment.objects.order_by("pk")))
+def _whole(rows: Any) -> Any:
+    beside = ("quote__node_type__gpu_model", "quote__site", "cluster", "invoice")
+    return rows.select_related(*beside).prefetch_related(Prefetch("payments", Payment.objects.order_by("pk")))
 
 
 def _side_by_side(listed: pricing.PriceList, gpus: int) -> tuple[UnitPrice, ...]:

@@ -36,7 +36,7 @@ class TermPartSerializer(StrictSerializer):
 class TermSerializer(TermPartSerializer):
     """A term; ``then`` adds further units: one month, then fourteen days."""
 
-    then = TermPartSerializer(many=True, required=False, max_length=2)
+    then = serializers.ListField(child=TermPartSerializer(), required=False, max_length=2)
 
 
 class QuoteRequestSerializer(StrictSerializer):

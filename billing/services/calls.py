@@ -36,4 +36,5 @@ def give_back(refund: Refund) -> port.GiveBack:
 
 def pause(attempts: int, longest: timedelta = LONGEST_PAUSE) -> timedelta:
     """Return how long to wait before the next look: doubling, up to a limit."""
-    return min(FIRST_PAUSE * 2 ** min(attempts, 12), longest)
+    doubled: timedelta = FIRST_PAUSE * 2 ** min(attempts, 12)
+    return min(doubled, longest)

@@ -8,6 +8,7 @@ from accounts.services import audit
 from billing import periods, states
 from billing.models import Order, Payment
 from billing.services import holds, invoices, ledger, refunds, telling
+from clusters.models import Cluster
 from clusters.services import bookings
 from core.actors import Actor
 
@@ -53,7 +54,7 @@ def fulfil(*, order: Order, now: datetime) -> None:
     _move(order, "paid")
     order.paid_at, order.due_at, order.hold_expires_at = now, None, None
     order.save()
-    bookings.confirm(cluster=order.cluster, now=now)
+    bookings.confirm(cluster=_cluster(order), now=now)
     _move(order, "fulfilled")
     order.closed_at = now
     order.save()
@@ -69,7 +70,7 @@ def _rehold(order: Order, now: datetime) -> bool:
     start = now if quote.starts_now else max(now, quote.starts_at)
     end = periods.end(start, quote.term, quote.zone)
     holds.clear_expired(quote.site, quote.node_type, start, end, now=now, wait=False)
-    return bookings.rehold(cluster=order.cluster, starts_at=start, ends_at=end, now=now)
+    return bookings.rehold(cluster=_cluster(order), starts_at=start, ends_at=end, now=now)
 
 
 def _stop_other_payments(order: Order, now: datetime) -> None:
@@ -77,6 +78,12 @@ def _stop_other_payments(order: Order, now: datetime) -> None:
     order.payments.filter(
         Q(status__in=("pending", "requires_action", "processing")) | Q(status="failed", method="stripe")
     ).update(due_at=now)
+
+
+def _cluster(order: Order) -> Cluster:
+    if order.cluster is None:
+        raise ValueError(f"order {order.pk} buys no cluster")
+    return order.cluster
 
 
 def _move(order: Order, status: str) -> None:
