@@ -28,8 +28,8 @@ def unseal(sealed: str, *, context: str) -> bytes:
     key = settings.SEALING_KEYS.get(key_id)
     if key is None:
         raise SealBroken(f"no key {key_id!r}")
-    raw = base64.b64decode(body)
     try:
+        raw = base64.b64decode(body, validate=True)
         return AESGCM(key).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], context.encode())
-    except InvalidTag as error:
+    except (InvalidTag, ValueError) as error:
         raise SealBroken("the sealed text was changed or belongs elsewhere") from error
