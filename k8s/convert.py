@@ -60,7 +60,7 @@ def pod(obj: Manifest) -> PodInfo:
     """Return what a Pod object says, main container first."""
     meta, spec, status = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
     tags = meta.get("labels") or {}
-    state = _container_state(spec, status)
+    main, state = _main_state(spec, status), _telling_state(spec, status)
     ended = state.get("terminated") or {}
     waiting = state.get("waiting") or {}
     unscheduled: Manifest = next(
@@ -87,25 +87,29 @@ def pod(obj: Manifest) -> PodInfo:
         exit_code=ended.get("exitCode"),
         node=spec.get("nodeName") or "",
         created_at=parse_time(meta.get("creationTimestamp")),
-        started_at=parse_time(ended.get("startedAt") or (state.get("running") or {}).get("startedAt")),
+        started_at=next(
+            (parse_time(s["startedAt"]) for s in main.values() if isinstance(s, dict) and s.get("startedAt")),
+            None,
+        ),
         finished_at=parse_time(ended.get("finishedAt")),
         deleted="deletionTimestamp" in meta,
     )
 
 
-def _container_state(spec: Manifest, status: Manifest) -> Manifest:
+def _telling_state(spec: Manifest, status: Manifest) -> Manifest:
     """Return the state that explains the pod: a failed or waiting init container, else the main one."""
     for entry in status.get("initContainerStatuses") or ():
         state: Manifest = entry.get("state") or {}
         failed = (state.get("terminated") or {}).get("exitCode", 0) != 0
         if failed or (state.get("waiting") or {}).get("reason") not in (None, "PodInitializing"):
             return state
-    statuses: list[Manifest] = status.get("containerStatuses") or []
-    main = (spec.get("containers") or [{}])[0].get("name")
-    for entry in statuses:
-        if entry.get("name") == main:
-            return cast("Manifest", entry.get("state") or {})
-    return {}
+    return _main_state(spec, status)
+
+
+def _main_state(spec: Manifest, status: Manifest) -> Manifest:
+    name = (spec.get("containers") or [{}])[0].get("name")
+    entries: list[Manifest] = status.get("containerStatuses") or []
+    return next((entry.get("state") or {} for entry in entries if entry.get("name") == name), {})
 
 
 def node(obj: Manifest) -> NodeInfo:

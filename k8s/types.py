@@ -62,7 +62,10 @@ class PyTorchJobInfo:
 
 @dataclass(frozen=True, slots=True)
 class PodInfo:
-    """A pod as observed; `replica` is for example `master-0`, exit code and times are the main container's.
+    """A pod as observed; `replica` is for example `master-0`.
+
+    `started_at` is the main container's: None says that it never ran. `exit_code` and `finished_at` are
+    those of the container that explains the end: the main one, or an init container that failed.
 
     `reason` and `message` come from the pod's status, else from its container (`Error`, `OOMKilled`,
     `CreateContainerConfigError`, …), else from the scheduler (`Unschedulable`).

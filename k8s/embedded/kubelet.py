@@ -182,6 +182,8 @@ def _ended(pod: Manifest, result: dict[str, Any], last_words: str) -> Manifest:
         "finishedAt": result["finished_at"],
         "message": result["message"],
     }
+    if result["reason"] == "StartError":
+        del terminated["startedAt"]  # it never ran
     main = pod["spec"]["containers"][0]
     wants_log = main.get("terminationMessagePolicy") == "FallbackToLogsOnError"
     if result["exit_code"] and not result["message"] and wants_log:

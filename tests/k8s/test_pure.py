@@ -119,7 +119,7 @@ def test_references_are_expanded_as_kubernetes_does() -> None:
 
 
 def test_a_pod_explains_itself_by_its_failed_init_container() -> None:
-    ended = {"exitCode": 4, "reason": "Error", "startedAt": "2026-05-01T10:00:00Z"}
+    ended = {"exitCode": 4, "reason": "Error", "finishedAt": "2026-05-01T10:00:00Z"}
     info = convert.pod(
         {
             "metadata": {"name": "p", "namespace": "clu-a"},
@@ -134,8 +134,9 @@ def test_a_pod_explains_itself_by_its_failed_init_container() -> None:
         }
     )
     assert (info.exit_code, info.reason, info.phase, info.replica) == (4, "Error", "Failed", "p")
-    assert info.started_at is not None
-    assert info.started_at.isoformat() == "2026-05-01T10:00:00+00:00"
+    assert info.started_at is None  # the main container never ran
+    assert info.finished_at is not None
+    assert info.finished_at.isoformat() == "2026-05-01T10:00:00+00:00"
 
 
 def test_a_pod_of_a_strange_phase_is_unknown() -> None:
