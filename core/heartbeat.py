@@ -44,7 +44,7 @@ def pulse(name: str, seconds: float = 5) -> Callable[[], None]:
 def age(name: str) -> float | None:
     """Return the seconds since the last beat, None when there was none; raises redis.RedisError."""
     raw = _client().get(_key(name))
-    return None if raw is None else max(0.0, time.time() - float(raw))  # type: ignore[arg-type]
+    return None if raw is None else max(0.0, time.time() - float(raw))
 
 
 def _key(name: str) -> str:

