@@ -193,6 +193,7 @@ class PaymentsView(OrderAnswers):
     )
     def post(self, request: Request, order_id: str) -> Response:
         """Try again after a declined payment, while the hold lasts."""
+        reads.orders(self.organisation).get_or_404(order_id)  # a stranger's order comes before a wrong body
         method, options = _method(_valid(serializers.PaymentRequestSerializer, request.data))
         orders.pay_again(
             organisation=self.organisation,
