@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import socket
 import sys
 from typing import Any
 
@@ -26,9 +27,19 @@ def on_starting(server: Any) -> None:
     if not env.flag("EMBEDDED_SITE"):
         return
     for address in server.cfg.address:
-        host = address[0] if isinstance(address, tuple) else None
-        if host is not None and not ipaddress.ip_address(host.replace("localhost", "127.0.0.1")).is_loopback:
+        host = _host(address)
+        if host is not None and not ipaddress.ip_address(host).is_loopback:
             sys.exit(
                 f"The embedded site is on, so the portal serves 127.0.0.1 only, not {host}: "
                 "its jobs are processes of this machine. Turn EMBEDDED_SITE off to serve others."
             )
+
+
+def _host(address: Any) -> str | None:
+    """Return the host of an address or of an inherited socket; None of a UNIX socket."""
+    if isinstance(address, int):
+        with socket.socket(fileno=os.dup(address)) as inherited:
+            address = inherited.getsockname()
+    if not isinstance(address, tuple):
+        return None
+    return "127.0.0.1" if address[0] == "localhost" else str(address[0])

@@ -21,6 +21,7 @@ def parts() -> dict[str, str]:
         "migrations": _migrations,
         "redis": _redis,
         "worker": lambda: _heartbeat("worker", "No sign of life from worker and beat"),
+        "watcher": lambda: _heartbeat("watcher", "No sign of life from the watcher"),
     }
     if settings.EMBEDDED_SITE:
         asked["embedded"] = lambda: _heartbeat("embedded", "No sign of life from the embedded site")

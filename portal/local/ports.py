@@ -13,10 +13,11 @@ def free() -> int:
 
 def is_free(port: int) -> bool:
     """Say whether a server could listen on the port of the loopback address."""
-    with contextlib.closing(socket.socket()) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
+    with contextlib.suppress(OSError), listen(port):
+        return True
+    return False
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on the port of the loopback address; raises OSError when it is taken."""
+    return socket.create_server(("127.0.0.1", port), backlog=512)

@@ -43,7 +43,6 @@ class Run:
         environment = os.environ | {
             "PATH": path,
             "BERTH_DATA": str(self.data),
-            "WEB_BIND": f"127.0.0.1:{port}",
             "PYTHONUNBUFFERED": "1",
         }
         self.supervisor = Supervisor(
@@ -56,11 +55,14 @@ class Run:
         installation.prepare(self.data)
         if leftovers.end(self.data):
             print("Ended what an interrupted start had left running.")
-        if not ports.is_free(self.port):
+        try:  # held from now on and handed to web, so that nobody takes it meanwhile
+            self.door = ports.listen(self.port)
+        except OSError as error:
             raise CannotRun(
                 f"port {self.port} is in use by another program. "
                 f"Choose another: make run PORT={self.port + 1}"
-            )
+            ) from error
+        self.supervisor.environment["WEB_BIND"] = f"fd://{self.door.fileno()}"
         self.installed = secrets.load(self.data)
         self._choose_ports()
         self.supervisor.changed = lambda processes: leftovers.remember(self.data, processes)
@@ -145,7 +147,8 @@ class Run:
             else:  # gunicorn and celery: the ones of this environment
                 command[:1] = [sys.executable, "-m", command[0]]
             how = signal.SIGINT if name == "postgres" else signal.SIGTERM
-            found[name] = Process(name, command, stop_signal=how, grace=GRACE.get(name, 12.0))
+            door = (self.door.fileno(),) if name == "web" else ()
+            found[name] = Process(name, command, stop_signal=how, grace=GRACE.get(name, 12.0), hands_on=door)
         return found
 
     def _wait_for_services(self, processes: dict[str, Process]) -> None:

@@ -28,6 +28,7 @@ class Process:
     command: list[str]
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 10.0
+    hands_on: tuple[int, ...] = ()  # open files that the process inherits
     child: subprocess.Popen[bytes] | None = None
     starts: list[float] = field(default_factory=list)
 
@@ -73,6 +74,7 @@ class Supervisor:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                pass_fds=process.hands_on,
             )
         self.changed(self.processes)
 

@@ -37,7 +37,7 @@ def test_ready_when_every_part_is_up(client: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("_alive")
-@pytest.mark.parametrize("name", ["worker", "embedded"])
+@pytest.mark.parametrize("name", ["worker", "watcher", "embedded"])
 def test_a_silent_process_is_named(client: Client, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = heartbeat.age
     monkeypatch.setattr(heartbeat, "age", lambda asked: 46.0 if asked == name else real(asked))

@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.services import demo as people
 from billing.services import demo as prices
 from clusters.services import demo as fleet
+from jobs.services import demo as work
 from portal.local import secrets
 
 
@@ -30,3 +31,4 @@ class Command(BaseCommand):
         people.seed(passwords=passwords, now=now)
         fleet.seed(now=now)
         prices.seed(now=now)
+        work.seed(now=now)
