@@ -46,7 +46,7 @@ seed: local ## fill the demo into a running portal again
 	@$(RUN) manage.py seed_demo
 
 smoke: local ## rent, train and resume through REST against a running portal
-	@$(RUN) manage.py smoke
+	@$(RUN) scripts/smoke.py
 
 messages: dev ## bring the message catalogues in step with the sources
 	@$(CHECKING) $(RUN) manage.py messages
