@@ -112,7 +112,7 @@ def issue_token() -> str:
 
 
 def rent(portal: Portal, walk: Walk) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Quote, order and pay two nodes at the first site that has some; return the order and the ready cluster."""
+    """Quote, order and pay two nodes where some are free; return the order and the ready cluster."""
 
     def quote() -> Any:
         for node_type in portal.get("/node-types")["items"]:
@@ -191,7 +191,7 @@ def ended(portal: Portal, job_id: str) -> Any:
 
 
 def whole_log(portal: Portal, job_id: str, last: str) -> None:
-    """Read the log by its cursor until it says that it is complete; both replicas must be in it to the end."""
+    """Read the log by its cursor until it says that it is complete; both replicas must be whole."""
     lines, after, deadline = [], "", time.monotonic() + 60
     while True:
         cursor = f"&after={after}" if after else ""
