@@ -1,4 +1,4 @@
-"""Rivals on the same rows, on real connections: admission, launch, submit; and what happens without the lock."""
+"""Rivals on the same rows, on real connections: admission, launch, submit; and the race without the lock."""
 
 import threading
 from collections.abc import Callable, Iterator
