@@ -23,7 +23,6 @@ def parts() -> dict[str, str]:
         "worker": lambda: _heartbeat("worker", "No sign of life from worker and beat"),
         "watcher": lambda: _heartbeat("watcher", "No sign of life from the watcher"),
     }
-    asked["watcher"] = lambda: _heartbeat("watcher", "No sign of life from the watcher")
     if settings.EMBEDDED_SITE:
         asked["embedded"] = lambda: _heartbeat("embedded", "No sign of life from the embedded site")
     found: dict[str, str] = {}
