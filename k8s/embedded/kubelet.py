@@ -101,7 +101,7 @@ class Kubelet:
         with self._store.write() as site:
             site.remove("Pod", meta["namespace"], meta["name"])
             site.remember_pod(meta["namespace"], meta["name"], meta["uid"], time.time())
-        self._clear(paths.pod(self.settings.folder, meta["uid"]))
+        self._clear(paths.pod(self.settings.folder, meta["uid"]), keep=("log",))
 
     def _check_end(self, uid: str, live: Live, result: dict[str, Any] | None) -> None:
         if live.process is not None and live.process.poll() is None:
@@ -117,7 +117,7 @@ class Kubelet:
         else:
             status = _ended(live.pod, result, logs.tail(live.folder / "log"))
         self._report(live.pod, status)
-        (live.folder / "plan.json").unlink(missing_ok=True)
+        self._clear(live.folder, keep=("log", "exit.json"))
         del self.live[uid]
 
     def _check_step(self, live: Live) -> bool:
@@ -145,11 +145,11 @@ class Kubelet:
                 now["status"] = status
                 site.put(now)
 
-    def _clear(self, folder: Path) -> None:
-        """Remove all of a pod's folder but its log."""
+    def _clear(self, folder: Path, keep: tuple[str, ...]) -> None:
+        """Remove all of a pod's folder but these files: secrets and scratch space go with the processes."""
         with contextlib.suppress(FileNotFoundError):
             for entry in folder.iterdir():
-                if entry.name == "log":
+                if entry.name in keep:
                     continue
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry, ignore_errors=True)

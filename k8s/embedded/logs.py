@@ -1,5 +1,6 @@
 """Reads the log of a pod as its shim wrote it; a cursor is a byte offset, opaque to callers."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -19,9 +20,14 @@ def read(path: Path, *, cursor: str | None, limit_bytes: int, ended: bool) -> Lo
             data = file.read(max(limit_bytes, LONGEST))
     except FileNotFoundError:
         return LogChunk((), str(start), ended)
-    end = data.rfind(b"\n") + 1
-    lines = tuple(_line(raw) for raw in data[:end].split(b"\n")[:-1])
-    return LogChunk(lines, str(start + end), ended and start + end >= size)
+    lines: list[LogLine] = []
+    end = taken = 0
+    for raw in _whole(data):
+        if lines and taken >= limit_bytes:
+            break
+        lines.append(_line(raw[:-1]))
+        end, taken = end + len(raw), taken + len(lines[-1].text)
+    return LogChunk(tuple(lines), str(start + end), ended and start + end >= size)
 
 
 def tail(path: Path, *, limit_bytes: int = 2048, lines: int = 80) -> str:
@@ -38,6 +44,14 @@ def tail(path: Path, *, limit_bytes: int = 2048, lines: int = 80) -> str:
         if len(parts) == 3 and parts[1] in (b"F", b"P"):
             texts.append(parts[2])
     return b"\n".join(texts)[-limit_bytes:].decode("utf-8", "replace")
+
+
+def _whole(data: bytes) -> Iterator[bytes]:
+    """Yield lines with their newline; what stands after the last one is not finished."""
+    start = 0
+    while (end := data.find(b"\n", start) + 1) > 0:
+        yield data[start:end]
+        start = end
 
 
 def _line(raw: bytes) -> LogLine:

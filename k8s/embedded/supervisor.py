@@ -6,12 +6,11 @@ It holds no truth: killed at any line, the next one reads the store and the pod 
 import fcntl
 import logging
 import os
-import sqlite3
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from k8s import convert, errors
+from k8s import convert
 from k8s.embedded import binder, collector, kubelet, launch, operator, paths, scheduler, wake
 from k8s.embedded.cache import Cache, Key, is_over
 from k8s.embedded.port import fresh, mark_deleted
@@ -54,7 +53,7 @@ class Supervisor:
             self.listener.wait(wait)
             try:
                 wait = self.step()
-            except (errors.Error, OSError, sqlite3.Error):
+            except Exception:  # the site must outlive whatever one step meets; the next one starts afresh
                 log.exception("The embedded site could not take a step and tries again.")
                 wait = IDLE_SECONDS
         self.shut_down()

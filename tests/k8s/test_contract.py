@@ -232,6 +232,17 @@ def test_logs_are_read_in_steps_to_the_end(any_site: EmbeddedSite) -> None:
     assert (rest.lines, rest.eof) == ((), True)
 
 
+def test_log_chunks_hold_about_what_was_asked_for(any_site: EmbeddedSite) -> None:
+    any_site.port.apply(manifests.job("run-a", manifests.shell("for i in 1 2 3; do echo line $i; done")))
+    any_site.ended("run-a")
+    cursor, sizes = None, []
+    for _ in range(3):
+        chunk = any_site.port.read_log("clu-a", "run-a-master-0", cursor=cursor, limit_bytes=6)
+        cursor = chunk.cursor
+        sizes.append((len(chunk.lines), chunk.eof))
+    assert sizes == [(1, False), (1, False), (1, True)]
+
+
 def test_the_log_of_a_running_pod_has_no_end(any_site: EmbeddedSite) -> None:
     port = any_site.port
     port.apply(manifests.job("run-a", manifests.shell("echo first; exec sleep 60")))
