@@ -2,9 +2,19 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from jobs.views import code
+from jobs.views import code, job, listing, log, submit
 
 app_name = "jobs"
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("jobs", listing.index, name="list"),
+    path("jobs/new", submit.show, name="submit"),
+    path("jobs/new/plan", submit.plan, name="plan"),
+    path("jobs/<str:job_id>", job.show, name="job"),
+    path("jobs/<str:job_id>/live", job.live, name="live"),
+    path("jobs/<str:job_id>/log", log.more, name="log"),
+    path("jobs/<str:job_id>/log.txt", log.download, name="log-file"),
+    path("jobs/<str:job_id>/cancel", job.cancel, name="cancel"),
+    path("jobs/<str:job_id>/suspend", job.suspend, name="suspend"),
+    path("jobs/<str:job_id>/resume", job.resume, name="resume"),
     path("internal/code/<str:ticket>", code.download, name="code"),
 ]

@@ -8,6 +8,8 @@ from jobs.models import Checkpoint, Job, Run
 from jobs.reasons import Reason, reason
 from jobs.services import secrets, tickets
 
+HIDDEN = "•••"
+
 
 class CannotPlan(Exception):
     """Something that the job names is no longer there; trying again would not help."""
@@ -27,6 +29,19 @@ def of_run(run: Run, *, now: datetime) -> manifest.RunPlan:
         code_url = tickets.code_url(upload=spec.code.upload, cluster=job.cluster_id, now=now)
     elif isinstance(spec.code, Git) and spec.code.secret:
         git_token = values[spec.code.secret]
+    return _plan(run, spec, {name: values[name] for name in spec.secrets}, code_url, git_token)
+
+
+def without_secrets(run: Run) -> manifest.RunPlan:
+    """Return the plan of a stored run as people may see it: what is secret is covered."""
+    spec = jobspec.parse(run.job.spec)
+    code_url = HIDDEN if isinstance(spec.code, Archive) else ""
+    git_token = HIDDEN if isinstance(spec.code, Git) and spec.code.secret else ""
+    return _plan(run, spec, dict.fromkeys(spec.secrets, HIDDEN), code_url, git_token)
+
+
+def _plan(run: Run, spec: JobSpec, values: dict[str, str], code_url: str, git_token: str) -> manifest.RunPlan:
+    job: Job = run.job
     return manifest.RunPlan(
         run=run.pk,
         job=job.pk,
@@ -35,7 +50,7 @@ def of_run(run: Run, *, now: datetime) -> manifest.RunPlan:
         image=job.environment.image,
         number=run.number,
         gpu_resource=job.cluster.site.gpu_resource,
-        secrets={name: values[name] for name in spec.secrets},
+        secrets=values,
         resume_from=resume_path(spec, run.resume_from),
         code_url=code_url,
         git_token=git_token,

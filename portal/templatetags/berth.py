@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from core.money import Money
-from portal.ui import bars, charts, costs, gpus, icons, states, words
+from portal.ui import bars, charts, costs, gpus, icons, logtext, occupancy, states, words
 
 register = template.Library()
 NOTICE_ICONS = {
@@ -40,6 +40,12 @@ def state(kind: str, word: str) -> SafeString:
 
 
 @register.simple_tag
+def state_word(kind: str, word: str) -> str:
+    """Return the word of a state, for lists of choices."""
+    return str(states.look(kind, word).word)
+
+
+@register.simple_tag
 def gpu_grid(
     nodes: Sequence[gpus.NodeBox], size: str = "medium", width: int = 640, label: str = ""
 ) -> SafeString:
@@ -56,9 +62,18 @@ def gpu_squares(
 
 
 @register.simple_tag
-def line_chart(series: Sequence[charts.Series], **options: Any) -> SafeString:
-    """Draw curves; the options are those of portal/ui/charts.line."""
-    return charts.line(series, **options)
+def cluster_grid(
+    cluster: Any, nodes: Sequence[Any], runs: Sequence[Any], plan: Mapping[str, int] | None = None
+) -> SafeString:
+    """Draw who uses a cluster, and which GPUs a planned job would take: GPUs by the name of the node."""
+    return gpus.grid(occupancy.picture(cluster, nodes, runs, plan or {}).boxes, size="large")
+
+
+@register.simple_tag
+def line_chart(series: Sequence[Any], **options: Any) -> SafeString:
+    """Draw curves, given as pairs of a name and its points; the options are those of charts.line."""
+    drawn = [entry if isinstance(entry, charts.Series) else charts.Series(*entry) for entry in series]
+    return charts.line(drawn, **options)
 
 
 @register.simple_tag
@@ -149,3 +164,15 @@ def percent(ratio: float | None) -> str:
 def number(value: Any) -> str:
     """Show a number with separated thousands; a dash for none."""
     return "–" if value is None else words.number(value)
+
+
+@register.filter
+def log_text(text: str) -> SafeString:
+    """Show a line of a log: escaped, control characters visible, colours from an allow-list."""
+    return logtext.html(text)
+
+
+@register.filter
+def lookup(table: Mapping[str, Any], key: str) -> Any:
+    """Return the entry of a table, or nothing."""
+    return table.get(key)

@@ -11,7 +11,8 @@ from django.utils.translation import gettext
 
 from portal.ui import scale
 
-WIDTH, HEIGHT = 500, 220
+HEIGHT = 220
+WIDE, NARROW = 500, 340
 LEFT, RIGHT, TOP, BOTTOM = 52, 78, 22, 36
 MOST_POINTS = 240
 MOST_MARKS = 60
@@ -68,8 +69,9 @@ def line(
     from_zero: bool = False,
     empty: str = "",
     table_id: str = "",
+    width: int = WIDE,
 ) -> SafeString:
-    """Draw curves over one axis pair as a figure with caption and table."""
+    """Draw curves over one axis pair as a figure with caption and table; ``width`` suits the place."""
     curves = [(entry, thin(finite(entry.points))) for entry in series]
     filled = [points for _, points in curves if points]
     if not filled:
@@ -82,7 +84,7 @@ def line(
     ys = [y for points in filled for _, y in points]
     low, high = scale.padded(min([0.0, *ys]) if from_zero else min(ys), max(ys))
     first, last = min(xs), max(xs)
-    across = scale.Scale(first, last if last > first else first + 1, LEFT, WIDTH - RIGHT)
+    across = scale.Scale(first, last if last > first else first + 1, LEFT, width - RIGHT)
     up = scale.Scale(low, high, HEIGHT - BOTTOM, TOP)
     name = f"chart{next(_ids)}"
     body = format_html(
@@ -98,8 +100,8 @@ def line(
     )
     return format_html(
         '<figure class="chart-figure"><figcaption>{}</figcaption>'
-        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{}"><title id="{}">{}</title>{}</svg>{}</figure>',
-        title, WIDTH, HEIGHT, name, name, _summary(title, curves, y_words, y_unit), body,
+        '<svg class="chart{}" viewBox="0 0 {} {}" role="img" aria-labelledby="{}"><title id="{}">{}</title>{}</svg>{}</figure>',
+        title, " narrow" if width < WIDE else "", width, HEIGHT, name, name, _summary(title, curves, y_words, y_unit), body,
         _table(curves, (x_unit, y_unit), (x_words, y_words), table_id),
     )  # fmt: skip
 
@@ -115,7 +117,7 @@ def _axes(
         "",
         '<line class="rule" x1="{}" x2="{}" y1="{}" y2="{}"/><text x="{}" y="{}" text-anchor="end">{}</text>',
         (
-            (LEFT, WIDTH - RIGHT, up.at(value), up.at(value), LEFT - 6, up.at(value) + 4, words[1](value))
+            (LEFT, across.stop, up.at(value), up.at(value), LEFT - 6, up.at(value) + 4, words[1](value))
             for value in scale.ticks(up.low, up.high)
         ),
     )
@@ -130,21 +132,27 @@ def _axes(
     return format_html(
         '{}<line class="axis" x1="{}" x2="{}" y1="{}" y2="{}"/>{}'
         '<text x="{}" y="{}" text-anchor="end">{}</text><text x="{}" y="11">{}</text>',
-        rules, LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM, HEIGHT - BOTTOM, feet,
-        WIDTH - RIGHT, HEIGHT - 4, units[0], 2, units[1],
+        rules, LEFT, across.stop, HEIGHT - BOTTOM, HEIGHT - BOTTOM, feet,
+        across.stop, HEIGHT - 4, units[0], 2, units[1],
     )  # fmt: skip
 
 
 def _marks(marks: Sequence[Mark], across: scale.Scale, up: scale.Scale) -> SafeString:
     shown = [mark for mark in marks if across.low <= mark.x <= across.high]
+    middle = (across.start + across.stop) / 2
+    rows = [
+        (
+            across.at(m.x),
+            up.stop + 8 + 13 * index,
+            *((-4, "end") if across.at(m.x) > middle else (4, "start")),
+            m.word,
+        )
+        for index, m in enumerate(m for m in shown if m.y is None)
+    ]
     lines = format_html_join(
         "",
-        '<line class="now" x1="{}" x2="{}" y1="{}" y2="{}"/><text x="{}" y="{}">{}</text>',
-        (
-            (across.at(m.x), across.at(m.x), up.stop, up.start, across.at(m.x) + 4, up.stop + 8, m.word)
-            for m in shown
-            if m.y is None
-        ),
+        '<line class="now" x1="{}" x2="{}" y1="{}" y2="{}"/><text x="{}" y="{}" text-anchor="{}">{}</text>',
+        ((x, x, up.stop, up.start, x + aside, y, anchor, word) for x, y, aside, anchor, word in rows),
     )
     dots = format_html_join(
         "",

@@ -39,6 +39,7 @@ def breakeven(
         marks=marks,
         from_zero=True,
         table_id="breakeven-table",
+        width=charts.NARROW,
     )
 
 

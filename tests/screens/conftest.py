@@ -82,6 +82,8 @@ class Walker:
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         if wide > 0:
             self._note(f"{name}: the page is {wide} px wider than its window")
+        if full:
+            page.evaluate("window.scrollTo(0, 0)")
         path = SHOTS / f"{name}.png"
         page.screenshot(path=path, full_page=full)
         return path

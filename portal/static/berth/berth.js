@@ -47,6 +47,7 @@
   document.addEventListener("htmx:afterOnLoad", () => silence(false));
 
   document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-print]")) window.print();
     for (const menu of document.querySelectorAll("details.menu[open]")) {
       if (!menu.contains(event.target)) menu.open = false;
     }
