@@ -117,6 +117,10 @@ _FAILURES: dict[str, Callable[[], str]] = {
     "payment_intent_authentication_failure": lambda: _(
         "Your bank could not confirm that it is you. Your hold stays: try again or use another card."
     ),
+    "amount_too_large": lambda: _(
+        "This amount is larger than a card payment may be; nothing was taken. "
+        "Cancel the order and split it into smaller clusters."
+    ),
     "cancelled": lambda: _("This payment was cancelled before anything was taken."),
     "gateway_error": lambda: _(
         "The payment service refused the request; nothing was taken. Your hold stays: try again."

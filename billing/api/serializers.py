@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -50,7 +49,7 @@ class QuoteRequestSerializer(StrictSerializer):
     currency = serializers.ChoiceField(choices=CURRENCIES, required=False)
 
 
-class LineSerializer(serializers.Serializer):
+class QuoteLineSerializer(serializers.Serializer):
     """A line of a quote or invoice."""
 
     kind = serializers.ChoiceField(choices=("goods", "discount", "tax"))
@@ -77,7 +76,7 @@ class QuoteSerializer(serializers.Serializer):
     site = serializers.CharField(help_text="Slug.")
     nodes = serializers.IntegerField()
     term = TermSerializer()
-    lines = LineSerializer(many=True)
+    lines = QuoteLineSerializer(many=True)
     subtotal = MoneySerializer()
     discount = MoneySerializer()
     tax = MoneySerializer()
@@ -111,7 +110,7 @@ class PaymentSerializer(serializers.Serializer):
     method = serializers.ChoiceField(choices=METHODS)
     status = serializers.ChoiceField(choices=states.PAYMENT.states)
     amount = MoneySerializer()
-    failure = serializers.CharField(allow_null=True, help_text=str(_("Why it failed and what to do next.")))
+    failure = serializers.CharField(allow_null=True, help_text="Why it failed and what to do next.")
     client_secret = serializers.CharField(required=False)
 
 
@@ -131,7 +130,7 @@ class OrderSerializer(serializers.Serializer):
     payment = PaymentSerializer(allow_null=True)
 
 
-class InvoiceLineSerializer(LineSerializer):
+class InvoiceLineSerializer(QuoteLineSerializer):
     """A line with the period that it is for."""
 
     period_start = ZTime(allow_null=True)

@@ -71,7 +71,7 @@ class QuotesView(BerthAPIView):
             **wanted,
             user=self.access.user,
             actor=self.access.actor,
-            idempotency_key=request.idempotency_key,
+            idempotency_key=request.idempotency_key,  # type: ignore[attr-defined]
             now=timezone.now(),
         )
         return Response(serializers.QuoteSerializer(shapes.quote(quote)).data, status=201)
@@ -140,7 +140,7 @@ class OrdersView(OrderAnswers):
             name=wanted.get("name", ""),
             user=self.access.user,
             actor=self.access.actor,
-            idempotency_key=request.idempotency_key,
+            idempotency_key=request.idempotency_key,  # type: ignore[attr-defined]
             now=timezone.now(),
         )
         return self.answer(order.pk, 201)
@@ -201,7 +201,7 @@ class PaymentsView(OrderAnswers):
             method=method,
             options=options,
             actor=self.access.actor,
-            idempotency_key=request.idempotency_key,
+            idempotency_key=request.idempotency_key,  # type: ignore[attr-defined]
             now=timezone.now(),
         )
         return self.answer(order_id, 201)

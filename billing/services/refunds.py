@@ -74,6 +74,8 @@ def apply(*, refund_id: str, result: port.Result, now: datetime) -> None:
         payment = Payment.objects.select_for_update(of=("self",)).get(refunds=refund_id)
         refund = Refund.objects.select_for_update().get(pk=refund_id)
         if refund.status in ("succeeded", "failed"):
+            if result.status != refund.status:  # a bank sent the money back: people must see to it
+                logger.error("a settled refund changed", extra={"refund": refund_id, "to": result.status})
             return
         refund.provider_id = result.provider_id or refund.provider_id
         refund.claim_token, refund.claim_until = "", None
