@@ -93,13 +93,7 @@ def _scheduled(held: Lease) -> bool:
 def _ready(held: Lease) -> bool:
     cluster, now = held.cluster, held.now
     if now >= cluster.ends_at:
-        return held.move(
-            "draining",
-            due_at=now,
-            event="draining",
-            message="stopping_jobs",
-            also=lambda: notices.ended(cluster, now),
-        )
+        return held.move("draining", due_at=now, event="draining", message="stopping_jobs")
     passed = [
         before
         for before in WARNINGS

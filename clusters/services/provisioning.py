@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from django.db import transaction
+
 from clusters import desired
 from clusters.models import Cluster, Node
 from clusters.services import bookings, notices, ports
@@ -11,6 +13,7 @@ from core import errors
 from k8s import errors as k8s_errors
 from k8s.port import Port
 
+LATE = timedelta(minutes=15)  # from then on it is downtime
 DEADLINE = timedelta(hours=1)
 REFUSALS = 5  # a refusal may be a passing fault of an admission webhook; so many in a row are meant
 
@@ -35,7 +38,10 @@ def provision(held: Lease, next_look: Callable[[Cluster, datetime], datetime]) -
     except (k8s_errors.Error, errors.Unavailable):
         waiting = "site_away"
     if waiting:
-        held.stay(due_at=held.pause(), message=waiting, event="delayed")
+        with transaction.atomic():
+            stood = held.stay(due_at=held.pause(), message=waiting, event="delayed")
+            if stood and now >= max(cluster.state_since, cluster.starts_at) + LATE:
+                notices.late(cluster, now)
         return False
     return held.move(
         "ready",
@@ -100,6 +106,6 @@ def _fail(held: Lease, message: str) -> bool:
         due_at=cluster.ends_at,
         event="failed",
         message=message,
-        also=lambda: notices.failed(cluster, held.now),
+        also=lambda: notices.failed(cluster, message, held.now),
     )
     return False

@@ -66,7 +66,7 @@ def release(held: Lease) -> bool:
         event="released",
         released_at=now,
         gpus_used=0,
-        also=lambda: _shorten(cluster, now),
+        also=lambda: _given_back(cluster, now),
     )
 
 
@@ -87,8 +87,9 @@ def _clean(held: Lease, port: Port) -> bool:
     return not any(node.owner == name for node in port.list_nodes())
 
 
-def _shorten(cluster: Cluster, now: datetime) -> None:
-    """Give back what is left of the span and of the turnaround."""
+def _given_back(cluster: Cluster, now: datetime) -> None:
+    """Free what is left of the span and of the turnaround, and tell."""
+    notices.released(cluster, now)
     with connection.cursor() as cursor:
         cursor.execute(_DROP, [cluster.pk, now])
         cursor.execute(_SHORTEN, [now, cluster.pk, now, now])

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from accounts.models import AuditEntry, Notification
+from accounts.models import AuditEntry, MailMessage, Notification
 from clusters.models import Cluster, ClusterEvent, Reservation
 from clusters.services import bookings, lifecycle, provisioning, release
 from core import errors
 from core.actors import Actor
 from k8s.embedded.port import EmbeddedPort
 from k8s.errors import Refused, Unavailable
-from tests.support import fleet
+from tests.support import fleet, people
 from tests.support.embedded_site import EmbeddedSite
 from tests.support.fleet import DAY, NOW
 
@@ -64,7 +64,7 @@ def test_a_confirmed_cluster_becomes_ready(world: EmbeddedSite) -> None:
     assert ("ResourceQuota", "berth") in world.objects(cluster)
     assert ("PersistentVolumeClaim", "checkpoints") in world.objects(cluster)
     assert kinds(cluster) == ["confirmed", "ready"]
-    assert Notification.objects.get().kind == "cluster_ready"
+    assert Notification.objects.get().kind == "cluster.ready"
 
 
 def test_a_later_start_waits_for_its_time(world: EmbeddedSite) -> None:
@@ -145,7 +145,7 @@ def test_a_namespace_that_stays_is_never_called_released(
     assert (cluster.status, cluster.message) == ("releasing", "cleaning_late")
     assert world.owners()
     assert kinds(cluster).count("release_late") == 1
-    assert "not clean" in caplog.text
+    assert "release_late" in caplog.text
     world.work()
     assert step(cluster, late + 3 * HOUR).status == "released"
     assert {r.span.upper for r in Reservation.objects.filter(kind="turnaround")} == {late}
@@ -176,7 +176,7 @@ def test_or_waits_until_it_is_clean(world: EmbeddedSite) -> None:
 def test_a_site_that_is_away_is_tried_again_until_the_deadline(
     world: EmbeddedSite, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    cluster = booked(world)
+    cluster, boss = booked(world), people.staff()
 
     def away(*args: Any, **kwargs: Any) -> None:
         raise Unavailable("connection refused")
@@ -193,7 +193,12 @@ def test_a_site_that_is_away_is_tried_again_until_the_deadline(
         assert NOW + provisioning.DEADLINE <= cluster.state_since <= NOW + provisioning.DEADLINE + HOUR / 60
         assert (cluster.status, cluster.message) == ("failed", "setup_failed")
         assert kinds(cluster) == ["confirmed", "delayed", "failed"]
-    assert "set-up failed" in caplog.text
+        told = Notification.objects.order_by("id").values_list("kind", flat=True)
+        assert list(told) == ["cluster.late", "cluster.failed"]
+        mails = MailMessage.objects.filter(to=boss.email).order_by("id")
+        assert ["15 minutes" in mails[0].body, "failed" in mails[1].subject] == [True, True]
+        assert mails.count() == 2
+    assert "cluster_failed" in caplog.text
     # A way out for staff, and one for time.
     now = cluster.state_since
     actor = Actor(kind="staff", label="ops@example.org")
@@ -262,7 +267,7 @@ def test_a_forgotten_hold_is_reported_and_kept(caplog: pytest.LogCaptureFixture)
     step(cluster, cluster.due_at)
     assert cluster.status == "held"
     assert cluster.due_at > NOW + HOUR
-    assert "hold was not ended" in caplog.text
+    assert "hold_forgotten" in caplog.text
 
 
 def test_only_due_clusters_are_listed_and_never_all() -> None:
