@@ -62,6 +62,20 @@ def take(rooms: dict[str, int], placement: Placement, gpus_per_replica: int) -> 
         rooms[name] -= count * gpus_per_replica
 
 
+class Room:
+    """The answers of :func:`room` for one state of the nodes, each counted once."""
+
+    def __init__(self, rooms: Mapping[str, int]) -> None:
+        self._rooms = dict(rooms)
+        self._known: dict[int, int] = {}
+
+    def of(self, gpus_per_replica: int) -> int:
+        """Return how many replicas of this size find room."""
+        if gpus_per_replica not in self._known:
+            self._known[gpus_per_replica] = room(self._rooms, gpus_per_replica)
+        return self._known[gpus_per_replica]
+
+
 class Ends:
     """Runs in the order in which they end; each gives its GPUs back once."""
 

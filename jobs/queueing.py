@@ -96,28 +96,34 @@ def plan(
     held = list(running)
     order = sorted(queued, key=lambda item: (-item.priority, item.queued_at, item.id))
     free = packing.free(((node.name, node.gpus) for node in nodes), held)
-    whole = {node.name: node.gpus for node in nodes}
+    whole = packing.Room({node.name: node.gpus for node in nodes})
+    room = packing.Room(free)
     admitted: list[Admission] = []
     waiting: list[tuple[Queued, Reason]] = []
     head: Queued | None = None
     shadow: datetime | None = None
+    ahead = 0
     for item in order:
-        if packing.room(whole, item.gpus_per_replica) < item.replicas:
+        if whole.of(item.gpus_per_replica) < item.replicas:
             waiting.append((item, reason("too_large")))
             continue
         if item.waits(now):
             waiting.append((item, reason("not_yet")))
             continue
-        if head is not None and (held_back := _held_back(item, free, shadow, now, _ahead(waiting))):
+        fits = room.of(item.gpus_per_replica) >= item.replicas
+        if head is not None and (held_back := _held_back(item, fits, shadow, now, ahead)):
             waiting.append((item, held_back))
+            ahead += 1
             continue
         placement = packing.place(free, item.replicas, item.gpus_per_replica)
         if placement is None:
             head = item
             shadow = _starts(now, free, held, [item]).get(item.id)
             waiting.append((item, _short(item, free)))
+            ahead += 1
             continue
         packing.take(free, placement, item.gpus_per_replica)
+        room = packing.Room(free)
         admitted.append(Admission(item.id, placement))
         held.append(Running(item.id, placement, item.gpus_per_replica, None, _end(now, item.limit_seconds)))
     estimates = _estimates(now, free, held, [item for item, said in waiting if said.code != "too_large"])
@@ -130,11 +136,9 @@ def plan(
     )
 
 
-def _held_back(
-    item: Queued, free: Mapping[str, int], shadow: datetime | None, now: datetime, ahead: int
-) -> Reason | None:
+def _held_back(item: Queued, fits: bool, shadow: datetime | None, now: datetime, ahead: int) -> Reason | None:
     """Return why an item behind the head may not start, None if it may."""
-    if packing.room(free, item.gpus_per_replica) < item.replicas:
+    if not fits:
         return reason("behind_one") if ahead == 1 else reason("behind", count=ahead)
     if item.limit_seconds is None:
         return reason("no_backfill_without_limit")
@@ -142,10 +146,6 @@ def _held_back(
     if shadow is None or end is None or end > shadow:
         return reason("kept_for_head")
     return None
-
-
-def _ahead(waiting: Sequence[tuple[Queued, Reason]]) -> int:
-    return sum(said.code not in ("too_large", "not_yet") for _, said in waiting)
 
 
 def _short(item: Queued, free: Mapping[str, int]) -> Reason:

@@ -8,22 +8,53 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+
+import botocore.exceptions
+import s3fs
 
 from jobs.storage import S3Access
 from portal.local import ports
 from tests.support.wait import until
 
 KEY, SECRET, BUCKET = "berth-tests", "berth-tests-secret", "berth"
-# The shell ends the server when its standard input closes, also when the tests are killed; at once, since the
-# data is thrown away.
-GUARD = '"$@" & child=$!; cat >/dev/null; kill -9 $child; wait $child'
+PORTS = ("master.port", "volume.port", "filer.port", "s3.port")
+STARTS = 3
+# Ends the server when its own standard input closes, also when the tests are killed.
+GUARD = 'cat >/dev/null; kill -9 "$1"'
+
+
+class Died(Exception):
+    """The server ended by itself, for instance because somebody took one of its ports first."""
 
 
 @contextmanager
 def server(folder: Path) -> Iterator[S3Access]:
     """Run an S3 server with the bucket ``berth`` for the time of the block."""
-    weed = Path(sysconfig.get_path("scripts")) / "weed"
+    for start in range(STARTS):
+        own = folder / str(start)
+        own.mkdir()
+        process, endpoint = _spawn(own)
+        guard = subprocess.Popen(
+            ["/bin/sh", "-c", GUARD, "guard", str(process.pid)], stdin=subprocess.PIPE, start_new_session=True
+        )
+        access = S3Access(KEY, SECRET, endpoint, "us-east-1")
+        try:
+            until(partial(_ready, process, access), seconds=60, pause=0.1)
+            yield access
+            return
+        except Died:
+            if start == STARTS - 1:
+                raise AssertionError((own / "weed.log").read_text(errors="replace")[-2000:]) from None
+        finally:
+            guard.kill()
+            guard.communicate()
+            process.kill()  # at once: the data is thrown away
+            process.wait()
+
+
+def _spawn(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     config = folder / "s3.json"
     identity = {
         "name": "tests",
@@ -31,54 +62,42 @@ def server(folder: Path) -> Iterator[S3Access]:
         "actions": ["Admin", "Read", "List", "Tagging", "Write"],
     }
     config.write_text(json.dumps({"identities": [identity]}))
-    names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc")
-    names += ("filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc")
-    chosen = {name: ports.free() for name in names}
-    command = [str(weed), "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3"]
-    command += [f"-s3.config={config}", "-master.telemetry=false", "-master.volumeSizeLimitMB=64"]
-    command += [
-        "-s3.port.iceberg=0",
-        "-s3.iam=false",
-        "-volume.max=20",
-        f"-filer.localSocket={folder}/filer.sock",
-    ]
-    command += [f"-s3.localSocket={folder}/s3.sock"]
+    chosen: dict[str, int] = {}
+    for name in (*PORTS, *(f"{name}.grpc" for name in PORTS)):
+        chosen[name] = until(lambda: (port := ports.free()) not in chosen.values() and port)
+    command = [str(Path(sysconfig.get_path("scripts")) / "weed"), "server", f"-dir={folder}", "-s3"]
+    command += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-s3.config={config}", "-s3.iam=false"]
+    command += ["-master.telemetry=false", "-master.volumeSizeLimitMB=64", "-volume.max=20"]
+    command += ["-s3.port.iceberg=0", "-s3.port.lance=0"]
+    command += [f"-filer.localSocket={folder}/filer.sock", f"-s3.localSocket={folder}/s3.sock"]
     command += [f"-{name}={port}" for name, port in chosen.items()]
-    endpoint = f"http://127.0.0.1:{chosen['s3.port']}"
     with (folder / "weed.log").open("wb") as log:
         process = subprocess.Popen(
-            ["/bin/sh", "-c", GUARD, "weed", *command],
-            stdin=subprocess.PIPE,
+            command,
+            stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             cwd=folder,
             env={"PATH": os.environ["PATH"], "HOME": str(folder)},
             start_new_session=True,
         )
-    try:
-        until(lambda: _answers(endpoint), seconds=30)
-        access = S3Access(KEY, SECRET, endpoint, "us-east-1")
-        until(lambda: _bucket(access), seconds=30)
-        yield access
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait(timeout=30)
+    return process, f"http://127.0.0.1:{chosen['s3.port']}"
 
 
-def _answers(endpoint: str) -> bool:
+def _ready(process: subprocess.Popen[bytes], access: S3Access) -> bool:
+    if process.poll() is not None:
+        raise Died
     try:
-        with urllib.request.urlopen(endpoint + "/healthz", timeout=2):
-            return True
+        with urllib.request.urlopen(access.endpoint_url + "/healthz", timeout=2):
+            pass
     except urllib.error.HTTPError:
-        return True
+        pass  # an answer
     except OSError:
         return False
+    return _bucket(access)
 
 
 def _bucket(access: S3Access) -> bool:
-    import s3fs
-
     system = s3fs.S3FileSystem(
         key=access.key, secret=access.secret, endpoint_url=access.endpoint_url, skip_instance_cache=True
     )
@@ -87,6 +106,6 @@ def _bucket(access: S3Access) -> bool:
             system.mkdir(BUCKET)
         system.pipe_file(f"{BUCKET}/ready", b"1")
         system.rm(f"{BUCKET}/ready")
-    except OSError:
+    except (OSError, botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError):
         return False
     return True

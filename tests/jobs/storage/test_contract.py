@@ -9,6 +9,8 @@ import pytest
 
 from jobs.storage import BadKey, NotThere, Storage, StorageError
 
+pytestmark = pytest.mark.xdist_group("s3")  # one server for both files
+
 BAD_KEYS = ["", "/a", "a//b", "a/../b", "..", "../a", "./a", "a/.", "a\0b", "a\\b", "\ud800", "x" * 256]
 LONG = "/".join(["x" * 200] * 6)
 

@@ -11,6 +11,8 @@ from jobs.storage import BadKey, NotThere, S3Access, StorageError
 from portal.local import ports
 from tests.support import s3
 
+pytestmark = pytest.mark.xdist_group("s3")  # one server for both files
+
 
 def test_links_in_a_folder_are_not_followed_out(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
