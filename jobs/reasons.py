@@ -113,5 +113,14 @@ class Reason:
 
 
 def reason(code: str, **values: str | int) -> Reason:
-    """Build a reason; values are what the sentence of ``code`` names."""
-    return Reason(code, values)
+    """Build a reason; values are what the sentence of ``code`` names.
+
+    Texts come from clusters and customers' programs: what a database or a page cannot hold is replaced.
+    """
+    return Reason(code, {name: _plain(value) for name, value in values.items()})
+
+
+def _plain(value: str | int) -> str | int:
+    if not isinstance(value, str):
+        return value
+    return "".join(sign if sign.isprintable() else " " for sign in value[:MAX_LENGTH])

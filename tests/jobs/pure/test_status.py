@@ -238,6 +238,20 @@ def test_whatever_is_seen_a_run_never_moves_back(steps: list[tuple[Observation, 
         current = derived.status
 
 
+def test_what_a_database_cannot_hold_is_left_out_of_reasons() -> None:
+    log = "Traceback\n\x1b[31mboom\0 \ud800 训练" + "x" * 9000
+    pods = (dead("master-0", None, reason="Evicted", message=log),)
+    for found in (seen("Failed", pods=pods), seen(ConditionFact("Failed", message=log, at=at(1)))):
+        said = status.derive("running", found).reason
+        assert said is not None
+        detail = said.values["detail"]
+        assert isinstance(detail, str)
+        assert detail.isprintable()
+        assert detail.startswith("Traceback")
+        assert "训练" in detail
+        assert len(detail) <= 500
+
+
 def test_unknown_words_are_refused() -> None:
     with pytest.raises(ValueError, match="unknown status"):
         status.derive("lost", seen())
