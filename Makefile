@@ -52,7 +52,7 @@ messages: dev ## bring the message catalogues in step with the sources
 	@$(CHECKING) $(RUN) manage.py messages
 
 lock: dev ## compile requirements/*.in with hashes
-	@for name in base local dev; do \
+	@for name in base local dev pods; do \
 		.venv/bin/$(COMPILE) requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
 
 local:

@@ -60,6 +60,9 @@ class Log:
         if self._rest:
             self.feed(b"\n")
 
+    def close(self) -> None:
+        os.close(self._fd)
+
     def _cut(self, out: bytearray, stamp: bytes, line: bytes) -> bytes:
         while len(line) > MAX_PIECE:
             end = MAX_PIECE
@@ -116,6 +119,7 @@ class Shim:
             if result["exit_code"] != 0 or self.stopping:
                 break
         result |= {"started_at": started, "finished_at": now(), "stopped": self.stopping}
+        self.log.close()
         write_json(self.folder / "exit.json", result)
 
     def _step(self, step: dict[str, Any]) -> dict[str, Any]:
