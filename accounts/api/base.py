@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -49,7 +49,7 @@ class BearerAuthentication(BaseAuthentication):
         return 'Bearer realm="berth"'
 
 
-class BearerScheme(OpenApiAuthenticationExtension):
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """Names the token in the schema."""
 
     target_class = "accounts.api.base.BearerAuthentication"
@@ -76,8 +76,8 @@ class BerthAPIView(APIView):
     @property
     def access(self) -> access.Access:
         """Who asks."""
-        found: access.Access = self.request.auth
-        return found
+        found: Any = self.request.auth
+        return cast(access.Access, found)
 
     @property
     def organisation(self) -> Organisation:
@@ -86,18 +86,19 @@ class BerthAPIView(APIView):
 
     def check_permissions(self, request: Request) -> None:
         """Refuse nobody (401), methods that the view lacks (405) and missing rights (403)."""
-        if request.auth is None:
+        asker: Any = request.auth
+        if asker is None:
             raise NotAuthenticated(_("This call needs a token: Authorization: Bearer <token>."))
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in self.rights:
             raise MethodNotAllowed(method)
         right = self.rights[method]
         if right is not None:
-            request.auth.require(right)
+            asker.require(right)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate, authorise, and refuse what cannot be read or stored."""
-        request.idempotency_key = None
+        request.idempotency_key = None  # type: ignore[attr-defined]
         super().initial(request, *args, **kwargs)
         if any(parsers.UNSTORABLE.search(str(value)) for value in kwargs.values()):
             raise errors.NotFound(_("There is nothing here under this address, or it is not yours."))
@@ -106,7 +107,7 @@ class BerthAPIView(APIView):
         if request.method in WRITES and not _is_form(request):
             request._request.body  # noqa: B018 (reads it once, within the size limit)
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Run a request as REST framework does, with the key of a POST claimed before its handler."""
         self.args, self.kwargs = args, kwargs
         self.request = wrapped = self.initialize_request(request, *args, **kwargs)
@@ -132,7 +133,7 @@ class BerthAPIView(APIView):
         )
         if isinstance(claim, idempotency.Stored):
             return Response(claim.body, status=claim.status, headers={REPLAYED: "true"})
-        request.idempotency_key = claim.identity
+        request.idempotency_key = claim.identity  # type: ignore[attr-defined]
         try:
             answer = run()
         except Exception as error:
@@ -169,8 +170,8 @@ def _fingerprint(request: Request) -> str:
     if not _is_form(request):
         return idempotency.fingerprint(*head, request._request.body)
     parts = []  # the boundary of a multipart body differs each time: take what it holds
-    for name, values in sorted(request.data.lists()):
-        for value in values:
+    for name, values in sorted(cast(QueryDict, request.data).lists()):
+        for value in cast(list[Any], values):
             parts.append(name.encode())
             if hasattr(value, "chunks"):
                 parts.append(b"".join([idempotency.fingerprint(c).encode() for c in value.chunks(CHUNK)]))

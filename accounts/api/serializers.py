@@ -84,7 +84,7 @@ class ActorSerializer(serializers.Serializer):
     """Who did it; ``user`` and ``token`` are ids, empty where there is none."""
 
     kind = serializers.CharField(source="actor_kind")
-    label = serializers.CharField(source="actor_label")
+    label = serializers.CharField(source="actor_label")  # type: ignore[assignment]
     user = serializers.CharField(source="user_id", allow_blank=True)
     token = serializers.CharField(source="token_id", allow_blank=True)
 

@@ -43,9 +43,9 @@ class ZTime(serializers.DateTimeField):
             self.fail("out_of_range")
         return instant
 
-    def to_representation(self, value: Any) -> str | None:
+    def to_representation(self, value: Any) -> str:
         """Return the text of a time."""
-        return None if value is None else z(value)
+        return z(value)
 
 
 def query_time(params: Mapping[str, str], name: str) -> datetime | None:

@@ -139,8 +139,8 @@ def _of_framework(
     if isinstance(exc, exceptions.ParseError):
         return errors.BadRequest(str(exc.detail)), headers
     if isinstance(exc, exceptions.Throttled):
-        if exc.wait is not None:
-            headers["Retry-After"] = str(max(1, round(exc.wait)))
+        if wait := getattr(exc, "wait", None):
+            headers["Retry-After"] = str(max(1, round(wait)))
         return _error(exc, "too_many_requests"), headers
     if isinstance(exc, (exceptions.NotAuthenticated, exceptions.AuthenticationFailed)):
         headers["WWW-Authenticate"] = getattr(exc, "auth_header", 'Bearer realm="berth"')

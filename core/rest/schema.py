@@ -1,6 +1,6 @@
 """The OpenAPI schema: what every operation shares, said once (problems, cursors, idempotency)."""
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
@@ -34,12 +34,12 @@ class BerthSchema(AutoSchema):
             given.extend(PAGE)
         return given
 
-    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         statuses = ALWAYS + (WITH_BODY if self.method in {"POST", "PUT", "PATCH", "DELETE"} else ())
         for status in statuses:
             if str(status) not in bodies:
-                bodies[str(status)] = self._get_response_for_code(
+                bodies[str(status)] = self._get_response_for_code(  # type: ignore[no-untyped-call]
                     OpenApiResponse(ProblemSerializer, description="Problem document"),
                     str(status),
                     [problems.MEDIA_TYPE],
