@@ -65,6 +65,7 @@ STAFF = [
     ]),
 ]  # fmt: skip
 ACCOUNT = [
+    ("accounts:profile", "people", gettext_lazy("Your account")),
     ("account_email", "people", gettext_lazy("Sign-in addresses")),
     ("account_change_password", "settings", gettext_lazy("Password")),
     ("mfa_index", "check", gettext_lazy("Two-step sign-in")),

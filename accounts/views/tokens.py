@@ -79,5 +79,6 @@ def _list(
         "may_issue": request.access.allows("tokens"),
         "everyone": request.access.allows("admin"),
         "now": timezone.now(),
+        "tab": "tokens",
     }
     return render(request, "accounts/tokens.html", shown, status=status_of(form))
