@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from accounts.views import preferences
 from portal.api.urls import urlpatterns as api_urls
-from portal.views import clusters, health, home, style_guide
+from portal.views import clusters, health, home, search, staff, style_guide
 
 handler400 = "portal.views.errors.bad_request"
 handler403 = "portal.views.errors.forbidden"
@@ -21,6 +21,10 @@ urlpatterns = [
     path("theme", preferences.theme, name="theme"),
     path("_ui/", style_guide.show, name="style-guide"),
     path("", home.home, name="home"),
+    path("search", search.show, name="search"),
+    path("staff/nodes", staff.nodes, name="staff-nodes"),
+    path("staff/orders", staff.orders, name="staff-orders"),
+    path("staff/customers", staff.customers, name="staff-customers"),
     path("clusters", clusters.index, name="clusters"),
     path("clusters/<str:cluster_id>", clusters.show, name="cluster"),
     path("clusters/<str:cluster_id>/live", clusters.live, name="cluster-live"),

@@ -38,6 +38,7 @@ def show(request: PageRequest, job_id: str) -> HttpResponse:
 def live(request: PageRequest, job_id: str) -> HttpResponse:
     """Answer the parts that change; the head comes along when the state is another one."""
     context = _context(request, reads.job(request.access.organisation, job_id))
+    context["swapped"] = True
     context["with_head"] = request.GET.get("seen") != context["seen"]
     return render(request, "jobs/parts/live.html", context)
 
@@ -103,6 +104,7 @@ def _context(request: PageRequest, job: Job) -> dict[str, Any]:
         "open": job.status not in (*states.JOB_FINAL, "suspended") or _unfinished(last),
         "seen": f"{job.status}:{last.number if last else 0}:{int(stopping)}",
         "with_head": False,
+        "swapped": False,
         "stopping": stopping,
         "may_cancel": may_write and job.status not in states.JOB_FINAL and not stopping,
         "may_suspend": may_write and job.status in reads.OPEN and not stopping,

@@ -63,10 +63,14 @@ def gpu_squares(
 
 @register.simple_tag
 def cluster_grid(
-    cluster: Any, nodes: Sequence[Any], runs: Sequence[Any], plan: Mapping[str, int] | None = None
+    cluster: Any,
+    nodes: Sequence[Any],
+    runs: Sequence[Any],
+    plan: Mapping[str, int] | None = None,
+    width: int = 640,
 ) -> SafeString:
     """Draw who uses a cluster, and which GPUs a planned job would take: GPUs by the name of the node."""
-    return gpus.grid(occupancy.picture(cluster, nodes, runs, plan or {}).boxes, size="large")
+    return gpus.grid(occupancy.picture(cluster, nodes, runs, plan or {}).boxes, size="large", width=width)
 
 
 @register.simple_tag
@@ -134,6 +138,12 @@ def ago(instant: datetime | None) -> SafeString:
 def exact(instant: datetime | None) -> SafeString:
     """Show date and time in the reader's zone."""
     return words.time_tag(instant, "" if instant is None else words.exact(instant))
+
+
+@register.filter
+def moment(instant: datetime | None) -> SafeString:
+    """Show date and time to the second, for timelines."""
+    return words.time_tag(instant, "" if instant is None else words.exact(instant, seconds=True))
 
 
 @register.filter
