@@ -8,11 +8,9 @@ from typing import TextIO
 from portal.local import binaries
 from portal.local.errors import CannotRun
 
-_held: list[TextIO] = []  # keeps the lock for the life of this process
 
-
-def prepare(data: Path) -> None:
-    """Make the folder, refuse one that cannot be used, and take its lock."""
+def prepare(data: Path) -> TextIO:
+    """Make the folder, refuse one that cannot be used, and return its lock: held until it is closed."""
     try:
         data.mkdir(mode=0o711, parents=True, exist_ok=True)
         (data / "logs").mkdir(mode=0o700, exist_ok=True)
@@ -33,17 +31,18 @@ def prepare(data: Path) -> None:
         raise CannotRun(f"The data folder {data} cannot be written. Check its permissions.")
     if os.geteuid() == 0:
         data.chmod(0o711)  # users of the services pass through it; what it holds stays closed
-    _lock(data)
     _check_version(data)
+    return _lock(data)
 
 
-def _lock(data: Path) -> None:
+def _lock(data: Path) -> TextIO:
     file = (data / "lock").open("a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         file.seek(0)
         holder = file.read().strip()
+        file.close()
         raise CannotRun(
             f"Berth already runs with the data folder {data}"
             + (f" (process {holder})" if holder else "")
@@ -52,7 +51,7 @@ def _lock(data: Path) -> None:
     file.truncate(0)
     file.write(str(os.getpid()))
     file.flush()
-    _held.append(file)
+    return file
 
 
 def _check_version(data: Path) -> None:

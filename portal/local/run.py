@@ -17,6 +17,7 @@ from portal.local.errors import CannotRun
 from portal.local.supervisor import Process, Supervisor
 
 READY_SECONDS = 120
+SERVICES = ("redis", "postgres")
 GRACE = {"embedded": 45.0, "worker": 30.0, "postgres": 30.0, "redis": 20.0}
 
 
@@ -52,7 +53,10 @@ class Run:
 
     def go(self) -> int:
         """Start, say so, wait, stop."""
-        installation.prepare(self.data)
+        with installation.prepare(self.data):
+            return self._go()
+
+    def _go(self) -> int:
         if leftovers.end(self.data):
             print("Ended what an interrupted start had left running.")
         try:  # held from now on and handed to web, so that nobody takes it meanwhile
@@ -87,13 +91,13 @@ class Run:
         secrets.write(self.data / discover.SERVICES_FILE, self._services())
         if "postgres" in processes:
             postgres.initialise(self.data / "postgres", self.installed["postgres_password"])
-        for name in ("redis", "postgres"):
+        for name in SERVICES:
             if name in processes:
                 self.supervisor.start(processes[name])
         self._wait_for_services(processes)
         self._step("prepare", [sys.executable, "-m", "portal.local.prepare"])
         for name, process in processes.items():
-            if name not in {"postgres", "redis"} and not self.supervisor.stopping:
+            if name not in SERVICES and not self.supervisor.stopping:
                 self.supervisor.start(process)
         self._wait_until_ready()
 
@@ -106,7 +110,7 @@ class Run:
     def _choose_ports(self) -> None:
         """Keep the ports of the last start where they are free, so that addresses rarely change."""
         chosen = self.installed.setdefault("ports", {})
-        for name in ("postgres", "redis"):
+        for name in SERVICES:
             if name not in chosen or not ports.is_free(chosen[name]):
                 chosen[name] = ports.free()
         secrets.write(self.data / secrets.FILE, self.installed)

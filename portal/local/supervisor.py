@@ -1,4 +1,4 @@
-"""Starts the processes of one machine in order, starts again what falls over, ends them in reverse order.
+"""Starts the processes of one machine, starts again what falls over, ends the services after the others.
 
 Each process has a session of its own, so a Ctrl-C reaches this one alone and the order is kept.
 """
@@ -28,6 +28,7 @@ class Process:
     command: list[str]
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 10.0
+    service: bool = False  # what the others stand on: ends after them
     hands_on: tuple[int, ...] = ()  # open files that the process inherits
     child: subprocess.Popen[bytes] | None = None
     starts: list[float] = field(default_factory=list)
@@ -88,7 +89,7 @@ class Supervisor:
                 if self.stopping:
                     return
         finally:
-            self._end(process)
+            self._end([process])
             self.processes.remove(process)
         if process.child is not None and process.child.returncode:
             raise CannotRun(f"{name} failed:\n{self.last_lines(name)}")
@@ -110,10 +111,10 @@ class Supervisor:
         self._stop.wait(seconds)
 
     def stop(self) -> None:
-        """End everything, last started first; what does not end in its grace is killed."""
+        """End everything, the services last; what does not end in its grace is killed."""
         self._stop.set()
-        for process in reversed(self.processes):
-            self._end(process)
+        for service in (False, True):
+            self._end([process for process in self.processes if process.service is service])
         self.processes.clear()
         self.changed([])
 
@@ -129,18 +130,19 @@ class Supervisor:
         self._hurry = self._stop.is_set()
         self._stop.set()
 
-    def _end(self, process: Process) -> None:
-        child = process.child
-        if child is None:
-            return
-        if child.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                child.send_signal(process.stop_signal)
-            deadline = time.monotonic() + process.grace
-            while child.poll() is None and time.monotonic() < deadline and not self._hurry:
+    def _end(self, processes: list[Process]) -> None:
+        """Ask processes to end, all at once, and wait for each as long as its grace."""
+        asked = time.monotonic()
+        for process in processes:
+            if process.alive and process.child is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.child.send_signal(process.stop_signal)
+        for process in processes:
+            while process.alive and time.monotonic() < asked + process.grace and not self._hurry:
                 time.sleep(0.02)
-        self._kill_group(process)
-        child.wait()
+            self._kill_group(process)
+            if process.child is not None:
+                process.child.wait()
 
     @staticmethod
     def _kill_group(process: Process) -> None:
