@@ -56,6 +56,7 @@ def test_threads_share_one_port(port: EmbeddedPort) -> None:
     assert sum(made) == 20
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_goes_on_with_a_connection_of_its_own(port: EmbeddedPort) -> None:
     port.apply(manifests.namespace())
     child = os.fork()
