@@ -175,9 +175,11 @@ def _accept(
         idempotency_key=key,
         created_at=now,
     )
-    Organisation.objects.filter(pk=organisation.pk, terms_fixed_at=None).update(
+    first = Organisation.objects.filter(pk=organisation.pk, terms_fixed_at=None).update(
         terms_fixed_at=now, currency=quote.currency, zone=quote.zone
     )
+    if not first:  # another first order may have fixed other terms since the check above
+        _check_terms(quote, organisation, now)
     after = {"quote": quote.pk, "cluster": cluster.pk, "total": order.total, "currency": order.currency}
     audit.record(
         actor=actor, action="order.placed", target=order, organisation=organisation, after=after, now=now

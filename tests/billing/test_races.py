@@ -83,6 +83,17 @@ def test_sixteen_buyers_of_the_last_nodes_after_an_expired_hold():
     assert {Order.objects.get(pk=order.pk).status for order in old} == {"expired"}
 
 
+def test_two_first_orders_fix_one_currency():
+    for _round in range(3):
+        place = shop.open_shop(2)
+        quotes = [shop.quote(place, currency=currency) for currency in ("CNY", "USD")]
+        found = rivals.run(2, lambda n, place=place, quotes=quotes: shop.place(place, of=quotes[n]))
+        won = [each for each in found if isinstance(each, Order)]
+        assert len(won) == 1, found
+        place.organisation.refresh_from_db()
+        assert place.organisation.currency == won[0].currency
+
+
 def test_two_workers_make_one_call(counting):
     order = shop.waiting_order(shop.open_shop())
     counting.starts.clear()
