@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 
@@ -105,7 +106,11 @@ def _move(run: Run, to: str, seen: status.Observation, now: datetime) -> None:
     run.save()
     if to == before:
         return
-    started = {"started_at": run.started_at} if to == "running" and job.started_at is None else {}
+    started: dict[str, Any] = {}
+    if to == "running":
+        # Progress counts from where this run begins: what an earlier run reached says nothing of its pace.
+        begun = run.resume_from.step if run.resume_from is not None else None
+        started = {"started_at": job.started_at or run.started_at, "step": begun}
     Job.objects.filter(pk=job.pk).update(status=to, why=None, **started)
     if to == "running":
         timeline.record(job, "running", run=run, now=now)

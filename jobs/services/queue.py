@@ -10,7 +10,7 @@ from django.db.models.functions import RowNumber
 
 from clusters.models import Cluster, Reservation
 from core import dispatch
-from jobs import queueing
+from jobs import eta, queueing
 from jobs.models import Job, Run
 from jobs.services import ending, timeline
 
@@ -81,8 +81,9 @@ def pictures(clusters: Sequence[Cluster], now: datetime) -> dict[str, Picture]:
     for cluster_id, name in nodes.order_by("node__name").values_list("cluster_id", "node__name"):
         size = by_id[cluster_id].node_type.gpus_per_node
         found[cluster_id].nodes.append(queueing.Node(name, size))
-    for run in Run.objects.filter(cluster__in=clusters, holds=True).select_related("job"):
-        found[run.cluster_id].running.append(_running(run, by_id[run.cluster_id].ends_at))
+    held = Run.objects.filter(cluster__in=clusters, holds=True).select_related("job", "resume_from")
+    for run in held:
+        found[run.cluster_id].running.append(_running(run, by_id[run.cluster_id].ends_at, now))
     place = Window(RowNumber(), "cluster_id", ["-priority", "queued_at", "id"])
     heads = Job.objects.filter(cluster__in=clusters, status="queued").annotate(place=place)
     rows = Run.objects.filter(status="queued", job__in=heads.filter(place__lte=WINDOW).values("pk"))
@@ -146,14 +147,21 @@ def _look_at_head_again(cluster: Cluster, now: datetime, after: timedelta) -> No
     Run.objects.filter(pk__in=list(head), due_at=None).update(due_at=now + after)
 
 
-def _running(run: Run, lease_end: datetime) -> queueing.Running:
+def _running(run: Run, lease_end: datetime, now: datetime) -> queueing.Running:
+    """Return a run that holds GPUs and when it ends: by its limit or the lease, sooner by its pace."""
     job = run.job
     start = run.started_at or run.launched_at or run.created_at
-    latest = lease_end
+    earliest, latest = None, lease_end
     if job.max_runtime_seconds is not None:
         latest = min(lease_end, start + timedelta(seconds=job.max_runtime_seconds))
+    begun = run.resume_from.step if run.resume_from is not None else 0
+    end = eta.expected_end(
+        begun=begun, step=job.step, total=job.total_steps, started_at=run.started_at, now=now
+    )
+    if end is not None and run.status == "running":
+        earliest, latest = min(end.earliest, latest), min(end.latest, latest)
     placement = tuple((str(name), int(count)) for name, count in run.placement)
-    return queueing.Running(run.pk, placement, job.gpus_per_replica, None, latest)
+    return queueing.Running(run.pk, placement, job.gpus_per_replica, earliest, latest)
 
 
 def _queued(run: Run) -> queueing.Queued:
