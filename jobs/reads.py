@@ -14,6 +14,7 @@ from core.tenancy import TenantQuerySet
 from jobs import queueing, shapes, states
 from jobs.models import Checkpoint, Job, JobEvent, Run
 from jobs.queueing import Waiting
+from jobs.reasons import reason
 from jobs.services import queue
 
 OPEN = ("queued", "launching", "pending", "running")
@@ -66,12 +67,12 @@ def waiting(rows: Iterable[Job], *, now: datetime) -> dict[str, Waiting]:
 def _plan(cluster: Cluster, picture: queue.Picture, now: datetime) -> Sequence[Waiting]:
     """Return the waiting ones in queue order; who would be admitted this moment stands first in line."""
     if cluster.status != "ready":
-        said = queueing.reason("cluster_not_ready")
+        said = reason("cluster_not_ready")
         order = sorted(picture.queued, key=lambda one: (-one.priority, one.queued_at, one.id))
         return [Waiting(item.id, place, said, None) for place, item in enumerate(order, start=1)]
     plan = queueing.plan(now, picture.nodes, picture.running, picture.queued)
     next_ones = [
-        Waiting(one.id, place, queueing.reason("admitted"), queueing.Estimate(now, now))
+        Waiting(one.id, place, reason("admitted"), queueing.Estimate(now, now))
         for place, one in enumerate(plan.admitted, start=1)
     ]
     behind = len(next_ones)

@@ -155,7 +155,7 @@ def window() -> str:
     return f"&starts_at={times[0]}&ends_at={times[1]}"
 
 
-def train(portal: Portal, walk: Walk, cluster: dict[str, Any]) -> dict[str, Any]:
+def train(portal: Portal, walk: Walk, cluster: dict[str, Any]) -> Any:
     """Submit the NumPy example with two replicas and see it to its end, log and checkpoints included."""
     code = (ROOT / "examples" / "char-lm-numpy" / "main.py").read_text(encoding="utf-8")
     command = [
@@ -180,7 +180,8 @@ def train(portal: Portal, walk: Walk, cluster: dict[str, Any]) -> dict[str, Any]
         "max_retries": 2,
     }
     job = walk.step("job submitted", lambda: portal.post("/jobs", spec))
-    job = walk.step("job of two replicas succeeded", lambda: ended(portal, job["id"]))
+    job_id = str(job["id"])
+    job = walk.step("job of two replicas succeeded", lambda: ended(portal, job_id))
     check(job["status"] == "succeeded", "the job did not succeed", job)
     walk.step("log complete", lambda: whole_log(portal, job["id"], f"done after step {STEPS}"))
     return job

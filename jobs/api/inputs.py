@@ -12,6 +12,7 @@ from core import errors
 from core.rest import pagination
 from jobs import reads, shapes
 from jobs.api import serializers
+from jobs.api.jobs import key_of
 from jobs.models import Secret, Upload
 from jobs.services import environments, secrets, uploads
 
@@ -63,7 +64,7 @@ class UploadsView(BerthAPIView):
         if file is None:
             raise errors.Invalid.field("file", "required", _("Send the archive as the form field file."))
         row = uploads.store(
-            access=self.access, file=file, idempotency_key=request.idempotency_key, now=timezone.now()
+            access=self.access, file=file, idempotency_key=key_of(request), now=timezone.now()
         )
         return Response(shapes.upload(row), status=201)
 

@@ -47,9 +47,7 @@ class JobsView(BerthAPIView):
         now = timezone.now()
         if request.query_params.get("dry_run", "").lower() in ("1", "true"):
             return Response(dryrun.plan(access=self.access, data=request.data, now=now))
-        row = submit.submit(
-            access=self.access, data=request.data, idempotency_key=request.idempotency_key, now=now
-        )
+        row = submit.submit(access=self.access, data=request.data, idempotency_key=key_of(request), now=now)
         # What was just written is shown without asking the queue: its place is known a moment later.
         runs = getattr(row, "new_runs", None) or list(Run.objects.filter(job=row).order_by("number"))
         return Response(shapes.job(row, runs, None, now=now), status=201)
@@ -74,7 +72,7 @@ class CancelView(BerthAPIView):
     @extend_schema(operation_id="jobs_cancel", request=EmptySerializer, responses=serializers.JobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
         """Cancel a job: what waits ends now, what runs gets SIGTERM and is cancelled once it is gone."""
-        EmptySerializer(data=_body(request)).is_valid(raise_exception=True)
+        EmptySerializer(data=request.data).is_valid(raise_exception=True)
         control.cancel(access=self.access, job_id=job_id, now=timezone.now())
         return Response(_show(self, job_id))
 
@@ -87,7 +85,7 @@ class SuspendView(BerthAPIView):
     @extend_schema(operation_id="jobs_suspend", request=EmptySerializer, responses=serializers.JobSerializer)
     def post(self, request: Request, job_id: str) -> Response:
         """Suspend a job: SIGTERM, time for a checkpoint, its GPUs free for others."""
-        EmptySerializer(data=_body(request)).is_valid(raise_exception=True)
+        EmptySerializer(data=request.data).is_valid(raise_exception=True)
         control.suspend(access=self.access, job_id=job_id, now=timezone.now())
         return Response(_show(self, job_id))
 
@@ -104,7 +102,7 @@ class ResumeView(BerthAPIView):
     )
     def post(self, request: Request, job_id: str) -> Response:
         """Resume a suspended or ended job as a new run, from the chosen or the newest checkpoint."""
-        given = serializers.ResumeSerializer(data=_body(request))
+        given = serializers.ResumeSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         control.resume(
             access=self.access,
@@ -113,6 +111,12 @@ class ResumeView(BerthAPIView):
             now=timezone.now(),
         )
         return Response(_show(self, job_id))
+
+
+def key_of(request: Request) -> str | None:
+    """Return the identity under which the row of this request is written once."""
+    found: str | None = getattr(request, "idempotency_key", None)
+    return found
 
 
 def job_of(view: BerthAPIView, job_id: str) -> Job:
@@ -124,8 +128,3 @@ def job_of(view: BerthAPIView, job_id: str) -> Job:
 def _show(view: BerthAPIView, job_id: str) -> dict[str, Any]:
     row = reads.job(view.organisation, job_id)
     return reads.shown([row], now=timezone.now())[0]
-
-
-def _body(request: Request) -> Any:
-    """Return the body; nothing at all stands for an empty object."""
-    return request.data if request.data is not None and request.data != "" else {}

@@ -37,6 +37,8 @@ class Job(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
+    new_runs: list["Run"]  # of a job just submitted, so that its answer need not ask
+
     objects = TenantManager()
 
     class Meta:

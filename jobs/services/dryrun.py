@@ -17,6 +17,7 @@ from core.rest.fields import z
 from jobs import jobspec, manifest, packing, queueing
 from jobs.jobspec import Archive, Git
 from jobs.jobspec.advice import SpecWarning
+from jobs.reasons import reason
 from jobs.services import queue, submit
 from k8s import errors
 from k8s.port import Port
@@ -68,13 +69,13 @@ def _queue_part(order: submit.Order, now: datetime) -> dict[str, Any]:
     )
     nodes: packing.Placement = ()
     position, earliest, latest = None, None, None
-    said = queueing.reason("cluster_not_ready")
+    said = reason("cluster_not_ready")
     if cluster.status == "ready":
         seen = queue.picture(cluster, now)
         result = queueing.plan(now, seen.nodes, seen.running, [*seen.queued, me])
         for admission in result.admitted:
             if admission.id == me.id:
-                nodes, earliest, latest, said = admission.placement, now, now, queueing.reason("admitted")
+                nodes, earliest, latest, said = admission.placement, now, now, reason("admitted")
         for waiting in result.waiting:
             if waiting.id == me.id:
                 position, said = waiting.position, waiting.reason

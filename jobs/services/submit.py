@@ -98,7 +98,7 @@ def _store(access: Access, order: Order, idempotency_key: str | None, now: datet
     job.spec = {**jobspec.to_dict(spec), "name": job.name, "environment": order.environment.slug}
     job.save(force_insert=True)
     run = new_run(job, number=1, cause="submit", now=now)
-    job.new_runs = [run]  # for the answer, which need not ask again
+    job.new_runs = [run]
     timeline.record(
         job,
         "submitted",
