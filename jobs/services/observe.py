@@ -109,8 +109,9 @@ def _move(run: Run, to: str, seen: status.Observation, now: datetime) -> None:
     started: dict[str, Any] = {}
     if to == "running":
         # Progress counts from where this run begins: what an earlier run reached says nothing of its pace.
-        begun = run.resume_from.step if run.resume_from is not None else None
-        started = {"started_at": job.started_at or run.started_at, "step": begun}
+        started = {"started_at": job.started_at or run.started_at}
+        if not run.streams.filter(lines__gt=0).exists():  # else the log was faster than this news
+            started["step"] = run.resume_from.step if run.resume_from is not None else None
     Job.objects.filter(pk=job.pk).update(status=to, why=None, **started)
     if to == "running":
         timeline.record(job, "running", run=run, now=now)
