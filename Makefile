@@ -32,7 +32,7 @@ test-all: dev ## run every test
 check: dev ## lint, types, import contracts, templates, settings
 	@$(RUN) -m ruff check --quiet .
 	@$(RUN) -m ruff format --quiet --check .
-	@.venv/bin/lint-imports --no-logo 2>&1 | tail -n 3
+	@said=$$(.venv/bin/lint-imports 2>&1) || { echo "$$said"; exit 1; }
 	@$(RUN) -m mypy --no-error-summary .
 	@$(RUN) -m djlint --quiet --lint templates
 	@$(CHECKING) $(RUN) manage.py check
