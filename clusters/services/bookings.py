@@ -87,12 +87,12 @@ def rehold(*, cluster: Cluster, starts_at: datetime, ends_at: datetime, now: dat
 
     A cluster that still holds its nodes moves to the new span. The caller confirms or ends the hold.
     """
-    row = _lock_row(cluster)
+    pool.lock(cluster.site_id, cluster.node_type_id)  # before the row: docs/locking.md
+    row = Cluster.objects.select_for_update(of=("self",)).get(pk=cluster.pk)
     if row.status not in ("held", "cancelled"):
         return False
     try:
         with transaction.atomic():
-            pool.lock(row.site_id, row.node_type_id)
             row.reservations.all().delete()
             row.starts_at, row.ends_at = starts_at, ends_at
             _reserve(row, now, new=False)
@@ -187,10 +187,6 @@ def expired_holds(
             cluster__hold_expires_at__lte=now,
         ).values("cluster_id")
     ).order_by("id")
-
-
-def _lock_row(cluster: Cluster) -> Cluster:
-    return Cluster.objects.select_for_update(of=("self",)).get(pk=cluster.pk)
 
 
 def _reserve(cluster: Cluster, now: datetime, *, new: bool) -> None:

@@ -12,23 +12,25 @@ HORIZON = timedelta(days=120)  # a gap longer than this is as good as endless wh
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
-_FREE_BY_DOMAIN = """
+# The condition on `kind` is always true. It keeps the planner from an index-only scan of the exclusion
+# constraint, whose text keys are five times as slow to unpack as the rows themselves are to read.
+_BUSY = """SELECT 1 FROM clusters_reservation r
+    WHERE r.node_id = n.id AND r.span && tstzrange(%(start)s, %(end)s) AND r.kind <> ''"""
+
+_FREE_BY_DOMAIN = f"""
 SELECT n.fabric_domain, count(*)
 FROM clusters_node n
-LEFT JOIN (SELECT DISTINCT node_id FROM clusters_reservation WHERE span && tstzrange(%s, %s)) busy
-       ON busy.node_id = n.id
-WHERE n.site_id = %s AND n.node_type_id = %s AND n.state = 'available' AND busy.node_id IS NULL
+WHERE n.site_id = %(site)s AND n.node_type_id = %(type)s AND n.state = 'available'
+  AND NOT EXISTS ({_BUSY})
 GROUP BY n.fabric_domain
-"""
+"""  # noqa: S608 (no value is formatted in)
 
-_FREE_BY_POOL = """
+_FREE_BY_POOL = f"""
 SELECT n.site_id, n.node_type_id, count(*)
 FROM clusters_node n
-LEFT JOIN (SELECT DISTINCT node_id FROM clusters_reservation WHERE span && tstzrange(%s, %s)) busy
-       ON busy.node_id = n.id
-WHERE n.state = 'available' AND busy.node_id IS NULL
+WHERE n.state = 'available' AND NOT EXISTS ({_BUSY})
 GROUP BY n.site_id, n.node_type_id
-"""
+"""  # noqa: S608
 
 _CANDIDATES = """
 SELECT n.id, n.fabric_domain,
@@ -70,14 +72,14 @@ def lock(site_id: str, node_type_id: str) -> None:
 def free_by_domain(site: Site, node_type: NodeType, start: datetime, end: datetime) -> dict[str, int]:
     """Return how many nodes of each fabric domain are free for the whole span."""
     with connection.cursor() as cursor:
-        cursor.execute(_FREE_BY_DOMAIN, [start, end, site.pk, node_type.pk])
+        cursor.execute(_FREE_BY_DOMAIN, {"start": start, "end": end, "site": site.pk, "type": node_type.pk})
         return dict(cursor.fetchall())
 
 
 def free_by_pool(start: datetime, end: datetime) -> dict[tuple[str, str], int]:
     """Return how many nodes of every pool are free for the whole span, by (site id, type id)."""
     with connection.cursor() as cursor:
-        cursor.execute(_FREE_BY_POOL, [start, end])
+        cursor.execute(_FREE_BY_POOL, {"start": start, "end": end})
         return {(site, node_type): count for site, node_type, count in cursor.fetchall()}
 
 
