@@ -165,6 +165,7 @@ def _first_shared(steps: list[tuple[datetime, int]], count: int) -> datetime | N
     """Return the first instant that ``count`` closed windows share; a window holds its last one."""
     steps.sort(key=lambda step: (step[0], -step[1]))  # openings first: both ends belong to a window
     open_now = 0
+    instant: datetime
     for instant, group in groupby(steps, key=lambda step: step[0]):
         closing = 0
         for _, change in group:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
@@ -137,11 +138,12 @@ def _bar(reservation: Reservation, start: datetime, end: datetime) -> Bar:
     )
 
 
-def fleet_counts() -> list[dict[str, object]]:
+def fleet_counts() -> list[dict[str, Any]]:
     """Return nodes by site and type with how many are available, for the staff overview: one query."""
-    return list(
+    rows: QuerySet[Any] = (
         Node.objects.exclude(state="retired")
         .values("site__slug", "site__name", "node_type__slug", "node_type__gpus_per_node")
         .annotate(total=Count("pk"), available=Count("pk", filter=Q(state="available")))
         .order_by("site__slug", "node_type__position")
     )
+    return list(rows)

@@ -25,7 +25,7 @@ def step_due() -> None:
     """Send a hint for each cluster that is due, a limited batch at a time."""
     for cluster_id in lifecycle.due(timezone.now(), BATCH):
         try:
-            step.apply_async([cluster_id], expires=STALE_SECONDS, retry=False)
+            step.apply_async((cluster_id,), expires=STALE_SECONDS, retry=False)
         except (OperationalError, OSError) as error:
             logger.warning("hint not sent", extra={"cluster": cluster_id, "error": str(error)})
             return

@@ -1,13 +1,13 @@
 """Taking capacity and giving it back: holds, confirmations, cancellations.
 
-Every booking takes the lock of its pool (clusters/services/pool.py) and is written under the exclusion
+Every booking is written under the lock of its pool (clusters/services/pool.py) and under the exclusion
 constraint of reservations, which stays the last word. Callers bring the transaction.
 """
 
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
@@ -26,6 +26,9 @@ INSERT INTO clusters_reservation (id, node_id, cluster_id, kind, span, created_a
 SELECT r.id, r.node, %s, r.kind, tstzrange(r.start, r.until), %s
 FROM unnest(%s::text[], %s::text[], %s::text[], %s::timestamptz[], %s::timestamptz[])
      AS r(id, node, kind, start, until)
+JOIN clusters_node n ON n.id = r.node AND n.state = 'available'
+ORDER BY r.id
+ON CONFLICT DO NOTHING
 """
 
 
@@ -167,8 +170,9 @@ def replace_node(*, cluster: Cluster, node: Node, token: str, now: datetime) -> 
         chosen = availability.tightest(free, [(node.fabric_domain, 1)])
         if not chosen:
             return None
+        if not write(cluster, chosen, start, cluster.ends_at, now):
+            return None
         cluster.reservations.filter(node=node).delete()
-        write(cluster, chosen, start, cluster.ends_at, now)
         fresh = Node.objects.get(pk=chosen[0])
         events.record(cluster, "node_replaced", message=f"{node.name} → {fresh.name}", now=now)
         return fresh
@@ -190,39 +194,51 @@ def expired_holds(
 
 
 def _reserve(cluster: Cluster, now: datetime, *, new: bool) -> None:
-    """Pick nodes and write the rows; the expensive look at the whole pool happens before the lock."""
+    """Pick nodes and write the rows; the looking is done before the lock, and again under it if stale."""
     site, node_type = cluster.site, cluster.node_type
-    end = cluster.ends_at + settings.TURNAROUND
-    counts = pool.free_by_domain(site, node_type, cluster.starts_at, end)
+    picked = _pick(cluster)
+    if picked and new:
+        cluster.save(force_insert=True)
     for _attempt in range(ATTEMPTS):
-        domains = availability.choose_domains(counts, cluster.nodes, spans=node_type.spans_domains)
-        if not domains:
+        if not picked:
             break
         pool.lock(site.pk, node_type.pk)
-        free = pool.candidates(site, node_type, [domain for domain, _n in domains], cluster.starts_at, end)
-        picked = availability.tightest(free, domains)
-        if len(picked) == cluster.nodes:
-            try:
-                with transaction.atomic():
-                    if new:
-                        cluster.save(force_insert=True)
-                    write(cluster, picked, cluster.starts_at, cluster.ends_at, now)
-                    return
-            except IntegrityError as error:
-                if "reservation_no_overlap" not in str(error):
-                    raise
-        counts = pool.free_by_domain(site, node_type, cluster.starts_at, end)
-    raise SoldOut(
-        pool.next_start(site, node_type, cluster.nodes, end - cluster.starts_at, max(now, cluster.starts_at))
-    )
+        if write(cluster, picked, cluster.starts_at, cluster.ends_at, now):
+            return
+        picked = _pick(cluster)
+    if new:
+        Cluster.objects.filter(pk=cluster.pk).delete()
+    length = cluster.ends_at + settings.TURNAROUND - cluster.starts_at
+    raise SoldOut(pool.next_start(site, node_type, cluster.nodes, length, max(now, cluster.starts_at)))
 
 
-def write(cluster: Cluster, nodes: list[str], start: datetime, end: datetime, now: datetime) -> None:
-    """Write the cluster's span and the turnaround after it for each node, in one statement."""
+def _pick(cluster: Cluster) -> list[str]:
+    """Return free nodes for the cluster and its turnaround, or nothing when they do not fit."""
+    site, node_type = cluster.site, cluster.node_type
+    start, end = cluster.starts_at, cluster.ends_at + settings.TURNAROUND
+    counts = pool.free_by_domain(site, node_type, start, end)
+    domains = availability.choose_domains(counts, cluster.nodes, spans=node_type.spans_domains)
+    if not domains:
+        return []
+    free = pool.candidates(site, node_type, [domain for domain, _n in domains], start, end)
+    picked = availability.tightest(free, domains)
+    return picked if len(picked) == cluster.nodes else []
+
+
+def write(cluster: Cluster, nodes: list[str], start: datetime, end: datetime, now: datetime) -> bool:
+    """Write the cluster's span and the turnaround after it for each node, in one statement.
+
+    All or nothing: False when a node was taken meanwhile, or is not available any more.
+    """
     until = end + settings.TURNAROUND
     kinds = [("cluster", start, end)]
     if until > end:
         kinds.append(("turnaround", end, until))
     rows = [(ids.new("rsv"), node, *kind) for node in sorted(nodes) for kind in kinds]
+    columns = [list(column) for column in zip(*rows, strict=True)]
     with connection.cursor() as cursor:
-        cursor.execute(_WRITE, [cluster.pk, now, *(list(column) for column in zip(*rows, strict=True))])
+        cursor.execute(_WRITE, [cluster.pk, now, *columns])
+        if cursor.rowcount == len(rows):
+            return True
+        cursor.execute("DELETE FROM clusters_reservation WHERE id = ANY(%s)", [columns[0]])
+    return False

@@ -54,9 +54,9 @@ WITH pool AS (
     WINDOW node AS (PARTITION BY r.node_id ORDER BY lower(r.span))
 )
 SELECT fabric_domain, until, following FROM busy
-WHERE until IS NOT NULL AND (following IS NULL OR following - until >= %(length)s)
+WHERE until IS NOT NULL AND (following IS NULL OR following - until >= %(length)s::interval)
 UNION ALL
-SELECT fabric_domain, %(from)s, start FROM busy WHERE place = 1 AND start - %(from)s >= %(length)s
+SELECT fabric_domain, %(from)s, start FROM busy WHERE place = 1 AND start - %(from)s >= %(length)s::interval
 UNION ALL
 SELECT fabric_domain, %(from)s, NULL FROM pool p WHERE NOT EXISTS (
     SELECT 1 FROM clusters_reservation r WHERE r.node_id = p.id AND r.span && tstzrange(%(from)s, NULL))

@@ -90,12 +90,6 @@ def test_nothing_is_oversold(attempts: int, nodes: int, days: int) -> None:
     assert Node.objects.count() == nodes
 
 
-@pytest.mark.usefixtures("without_constraint")
-def test_the_lock_alone_already_keeps_order() -> None:
-    assert compete(240, 20, days=10)["held"]
-    assert overlaps() == 0
-
-
 def test_the_constraint_alone_is_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "lock", lambda *args: None)
     assert compete(160, 20, days=10)["held"]
