@@ -43,8 +43,6 @@ def place(
     continues the same order; another key on an accepted quote is refused. Raises Conflict (sold_out with
     the next start, quote_expired, quote_accepted) and Invalid (unsupported_method).
     """
-    if method is not None:
-        payments.check_method(method, options or {})
     with transaction.atomic():
         quote = (
             Quote.objects.for_org(organisation)
@@ -52,6 +50,8 @@ def place(
             .select_related("site", "node_type__gpu_model")
             .get_or_404(quote_id)
         )
+        if method is not None:
+            payments.check_method(method, options or {})
         order = _accepted(quote, organisation, idempotency_key)
         if order is None:
             order = _accept(quote, organisation, name, user, actor, idempotency_key, now)
@@ -75,9 +75,9 @@ def pay_again(
     now: datetime,
 ) -> Order:
     """Pay, or try again, while the hold lasts; an attempt that is still open is continued."""
-    payments.check_method(method, options or {})
     with transaction.atomic():
         order = _locked(organisation, order_id)
+        payments.check_method(method, options or {})
         if idempotency_key and order.payments.filter(idempotency_key=idempotency_key).exists():
             return order
         if order.status == "pending" and order.hold_expires_at and order.hold_expires_at <= now:

@@ -29,7 +29,7 @@ def index(request: PageRequest) -> HttpResponse:
 def show(request: PageRequest, invoice_id: str) -> HttpResponse:
     """Show one invoice as a document."""
     rows = reads.invoices(request.access.organisation).select_related("order")
-    invoice: Invoice = rows.get_or_404(invoice_id)  # type: ignore[attr-defined]
+    invoice: Invoice = rows.get_or_404(invoice_id)
     payment = None
     if invoice.order is not None:
         payment = invoice.order.payments.filter(status__in=("succeeded", "refunded")).order_by("pk").first()

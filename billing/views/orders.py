@@ -95,7 +95,7 @@ def cancel(request: PageRequest, order_id: str) -> HttpResponse:
 
 
 def _context(request: PageRequest, order_id: str) -> dict[str, Any]:
-    order: Order = reads.orders(request.access.organisation).get_or_404(order_id)  # type: ignore[attr-defined]
+    order: Order = reads.orders(request.access.organisation).get_or_404(order_id)
     now = timezone.now()
     payment = reads.latest_payment(order)
     open_payment = payment if payment is not None and payment.status in port.OPEN else None

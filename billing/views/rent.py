@@ -10,10 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from accounts.models import Organisation
 from accounts.views.base import PageRequest, page
-from billing import pricing, wording
+from billing import periods, pricing, wording
 from billing.models import Quote
 from billing.services import orders, prices, quotes
 from billing.views import choice as choices
@@ -53,6 +54,7 @@ def show(request: PageRequest) -> HttpResponse:
     return render(request, "billing/rent.html", _context(request))
 
 
+@require_safe
 @page("catalog:read")
 def quote(request: PageRequest) -> HttpResponse:
     """Answer a change of the choices with the quote alone."""
@@ -210,14 +212,15 @@ def _saved(made: Quote) -> int:
     if "day" not in made.prices:
         return 0
     days = calendar.day_count(made.starts_at, made.ends_at, made.zone)
-    return made.prices["day"] * days * made.nodes - made.subtotal
+    by_day: int = made.prices["day"] * days * made.nodes
+    return by_day - made.subtotal
 
 
 def _cheaper(made: Quote, chosen: Choice, zone: str) -> dict[str, Any] | None:
     if not made.cheaper:
         return None
     term = made.cheaper["term"]
-    instead = quotes.periods.from_parts([term, *term.get("then", ())])
+    instead = periods.from_parts([term, *term.get("then", ())])
     (unit, count), *then = instead.parts
     return {
         "text": wording.cheaper(made.term, instead),
