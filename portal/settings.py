@@ -244,6 +244,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [],  # enums stand where they are used: many fields are named status
 }
 
 # --- Celery ----------------------------------------------------------------------------------------------
