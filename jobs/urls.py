@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from jobs.views import code, job, listing, log, submit
+from jobs.views import code, data, job, listing, log, submit
 
 app_name = "jobs"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -16,5 +16,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("jobs/<str:job_id>/cancel", job.cancel, name="cancel"),
     path("jobs/<str:job_id>/suspend", job.suspend, name="suspend"),
     path("jobs/<str:job_id>/resume", job.resume, name="resume"),
+    path("clusters/<str:cluster_id>/data", data.index, name="data"),
+    path("clusters/<str:cluster_id>/data/upload", data.upload, name="data-upload"),
+    path("clusters/<str:cluster_id>/data/file", data.download, name="data-file"),
     path("internal/code/<str:ticket>", code.download, name="code"),
 ]

@@ -1,5 +1,6 @@
 """Clusters of a customer: the list, and a page that joins the lease with what runs on it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,12 +13,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.views.base import PageRequest, page
 from clusters import reads, states, words
-from clusters.models import Cluster
+from clusters.models import Cluster, Node, Reservation
 from clusters.reads import ClusterPage
 from clusters.services import clusters as changes
 from core import errors
 from core.rest import pagination
 from jobs import reads as job_reads
+from jobs.models import Run
 from portal.ui import occupancy
 
 PER_PAGE = 25
@@ -37,7 +39,7 @@ def index(request: PageRequest) -> HttpResponse:
         "portal/clusters.html",
         {
             "now": timezone.now(),
-            "living": [{"row": row, "gpus": reads.gpus(row), "free": reads.free_gpus(row)} for row in living],
+            "living": cards(living),
             "page": shown,
             "page_cursor": request.GET.get("cursor", ""),
             "may_rent": request.access.allows("billing:write"),
@@ -101,6 +103,26 @@ def _context(request: PageRequest, cluster_id: str) -> dict[str, Any]:
         "may_change": request.access.allows("clusters:write"),
         "embedded_site": cluster.site.backend == "embedded",
     }
+
+
+def cards(rows: Sequence[Cluster]) -> list[dict[str, Any]]:
+    """Return clusters for cards, each with its squares: two queries, however many there are."""
+    nodes: dict[str, list[Node]] = {row.pk: [] for row in rows}
+    taken = Reservation.objects.filter(cluster__in=rows, kind="cluster").select_related("node")
+    for reservation in taken.order_by("node__name"):
+        nodes[str(reservation.cluster_id)].append(reservation.node)
+    runs: dict[str, list[Run]] = {row.pk: [] for row in rows}
+    for run in Run.objects.filter(cluster__in=rows, holds=True).select_related("job").order_by("id"):
+        runs[run.cluster_id].append(run)
+    return [
+        {
+            "row": row,
+            "gpus": reads.gpus(row),
+            "free": reads.free_gpus(row),
+            "boxes": occupancy.picture(row, nodes[row.pk], runs[row.pk]).boxes,
+        }
+        for row in rows
+    ]
 
 
 def _event(row: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from jobs import reads as job_reads
 from jobs import shapes
 from jobs.models import Job
 from portal.ui import words
+from portal.views import clusters as cluster_views
 
 ENDS_SOON = timedelta(hours=48)
 RECENT = timedelta(hours=24)
@@ -62,11 +63,7 @@ def customer(request: PageRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "now": now,
         "matters": matters[:SHOWN],
-        "living": [
-            {"row": row, "gpus": cluster_reads.gpus(row), "free": cluster_reads.free_gpus(row)}
-            for row in clusters
-            if row.status != "held"
-        ],
+        "living": cluster_views.cards([row for row in clusters if row.status != "held"]),
         "jobs": jobs,
         "may_rent": request.access.allows("billing:write"),
         "may_submit": request.access.allows("jobs:write"),

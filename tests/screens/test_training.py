@@ -9,7 +9,7 @@ import pytest
 from tests.screens.conftest import Walker
 from tests.support.training import World
 
-pytestmark = [pytest.mark.screens, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.timeout(420), pytest.mark.screens, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
@@ -33,7 +33,9 @@ def test_train(walker: Walker, world: World) -> None:
     )
     world.ended(done, seconds=90)
     running = world.submit(
-        world.training("--steps", "100000", "--checkpoint-every", "50", replicas=2, gpus_per_replica=8)
+        world.training(
+            "--steps", "400", "--checkpoint-every", "50", "--step-time", "0.3", replicas=2, gpus_per_replica=8
+        )
         | {"name": "llama-7b-sft"}
     )
     world.until(lambda: world.status(running) == "running" and (running.step or 0) > 20)
