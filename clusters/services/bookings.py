@@ -216,11 +216,13 @@ def _pick(cluster: Cluster) -> list[str]:
     """Return free nodes for the cluster and its turnaround, or nothing when they do not fit."""
     site, node_type = cluster.site, cluster.node_type
     start, end = cluster.starts_at, cluster.ends_at + settings.TURNAROUND
-    counts = pool.free_by_domain(site, node_type, start, end)
-    domains = availability.choose_domains(counts, cluster.nodes, spans=node_type.spans_domains)
-    if not domains:
-        return []
-    free = pool.candidates(site, node_type, [domain for domain, _n in domains], start, end)
+    if node_type.spans_domains:
+        counts = pool.free_by_domain(site, node_type, start, end)
+        domains = availability.choose_domains(counts, cluster.nodes, spans=True)
+        free = pool.candidates(site, node_type, [domain for domain, _n in domains], start, end)
+    else:
+        free = pool.smallest_domain(site, node_type, cluster.nodes, start, end)
+        domains = [(free[0].domain, cluster.nodes)] if free else []
     picked = availability.tightest(free, domains)
     return picked if len(picked) == cluster.nodes else []
 

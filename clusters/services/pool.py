@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -34,14 +35,33 @@ GROUP BY n.site_id, n.node_type_id
 
 _CANDIDATES = """
 SELECT n.id, n.fabric_domain,
-       max(upper(r.span)) FILTER (WHERE upper(r.span) <= %s),
-       min(lower(r.span)) FILTER (WHERE lower(r.span) >= %s)
+       max(upper(r.span)) FILTER (WHERE upper(r.span) <= %(start)s),
+       min(lower(r.span)) FILTER (WHERE lower(r.span) >= %(end)s)
 FROM clusters_node n
-LEFT JOIN clusters_reservation r ON r.node_id = n.id AND r.span && tstzrange(%s, %s)
-WHERE n.site_id = %s AND n.node_type_id = %s AND n.state = 'available' AND n.fabric_domain = ANY(%s)
+LEFT JOIN clusters_reservation r ON r.node_id = n.id AND r.span && tstzrange(%(past)s, %(future)s)
+WHERE n.site_id = %(site)s AND n.node_type_id = %(type)s AND n.state = 'available'
+  AND n.fabric_domain = ANY(%(domains)s)
 GROUP BY n.id
-HAVING NOT coalesce(bool_or(r.span && tstzrange(%s, %s)), false)
+HAVING NOT coalesce(bool_or(r.span && tstzrange(%(start)s, %(end)s)), false)
 """
+
+# The domain rule of `availability.choose_domains` for types that do not span, so that one query does it all.
+_SMALLEST = f"""
+WITH free AS MATERIALIZED (
+    SELECT n.id, n.fabric_domain FROM clusters_node n
+    WHERE n.site_id = %(site)s AND n.node_type_id = %(type)s AND n.state = 'available'
+      AND NOT EXISTS ({_BUSY})
+), smallest AS (
+    SELECT fabric_domain FROM free GROUP BY fabric_domain HAVING count(*) >= %(count)s
+    ORDER BY count(*), fabric_domain COLLATE "C" LIMIT 1
+)
+SELECT f.id, f.fabric_domain, before.at, after.at
+FROM free f JOIN smallest USING (fabric_domain),
+LATERAL (SELECT max(upper(r.span)) AS at FROM clusters_reservation r
+         WHERE r.node_id = f.id AND r.span && tstzrange(%(past)s, %(start)s)) before,
+LATERAL (SELECT min(lower(r.span)) AS at FROM clusters_reservation r
+         WHERE r.node_id = f.id AND r.span && tstzrange(%(end)s, %(future)s)) after
+"""  # noqa: S608
 
 _GAPS = """
 WITH pool AS (
@@ -87,21 +107,34 @@ def candidates(
     site: Site, node_type: NodeType, domains: Sequence[str], start: datetime, end: datetime
 ) -> list[availability.Candidate]:
     """Return the free nodes of these domains with the idle time beside the span."""
+    values = {**_values(site, node_type, start, end), "domains": list(domains)}
+    return _candidates(_CANDIDATES, values, start, end)
+
+
+def smallest_domain(
+    site: Site, node_type: NodeType, count: int, start: datetime, end: datetime
+) -> list[availability.Candidate]:
+    """Return the free nodes of the smallest domain that has so many, or nothing."""
+    values = {**_values(site, node_type, start, end), "count": count}
+    return _candidates(_SMALLEST, values, start, end)
+
+
+def _values(site: Site, node_type: NodeType, start: datetime, end: datetime) -> dict[str, Any]:
+    return {
+        "site": site.pk,
+        "type": node_type.pk,
+        "start": start,
+        "end": end,
+        "past": start - HORIZON,
+        "future": end + HORIZON,
+    }
+
+
+def _candidates(
+    sql: str, values: dict[str, Any], start: datetime, end: datetime
+) -> list[availability.Candidate]:
     with connection.cursor() as cursor:
-        cursor.execute(
-            _CANDIDATES,
-            [
-                start,
-                end,
-                start - HORIZON,
-                end + HORIZON,
-                site.pk,
-                node_type.pk,
-                list(domains),
-                start,
-                end,
-            ],
-        )
+        cursor.execute(sql, values)
         return [
             availability.Candidate(
                 node,

@@ -54,6 +54,10 @@ def test_sql_and_the_pure_functions_agree(seed: int) -> None:
         assert counts == availability.count_by_domain(free)
         found = pool.candidates(at, of, ["a", "b", "c"], start, start + length)
         assert sorted(found, key=lambda c: c.node) == sorted(free, key=lambda c: c.node)
+        smallest = pool.smallest_domain(at, of, count, start, start + length)
+        domains = availability.choose_domains(counts, count)
+        assert {c.node for c in smallest} == {c.node for c in free if [c.domain] == [d for d, _ in domains]}
+        assert all(c in free for c in smallest)
         assert pool.next_start(at, of, count, length, start) == availability.next_start(
             nodes, count, length, start, spans=of.spans_domains
         )
