@@ -214,3 +214,28 @@ class SecretSerializer(serializers.Serializer):
     name = serializers.CharField()
     created_at = ZTime()
     updated_at = ZTime()
+
+
+class FileFormSerializer(serializers.Serializer):
+    """A file for /data, at most 100 MB."""
+
+    file = serializers.FileField()
+    path = serializers.CharField(required=False)
+
+
+class FileSerializer(serializers.Serializer):
+    """A file, or a folder with what is below it summed."""
+
+    name = serializers.CharField()
+    path = serializers.CharField()
+    kind = serializers.ChoiceField(["file", "folder"])
+    bytes = serializers.IntegerField()
+    modified_at = ZTime()
+
+
+class FileListSerializer(serializers.Serializer):
+    """A folder; ``cut`` when there was more below it than was looked at."""
+
+    items = FileSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
+    cut = serializers.BooleanField()

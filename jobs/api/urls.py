@@ -2,13 +2,15 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from jobs.api import inputs, jobs, outputs
+from jobs.api import files, inputs, jobs, outputs
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("environments", inputs.EnvironmentsView.as_view(), name="environments"),
     path("uploads", inputs.UploadsView.as_view(), name="uploads"),
     path("secrets", inputs.SecretsView.as_view(), name="secrets"),
     path("secrets/<str:name>", inputs.SecretView.as_view(), name="secret"),
+    path("clusters/<str:cluster_id>/files", files.FilesView.as_view(), name="files"),
+    path("clusters/<str:cluster_id>/files/content", files.FileContentView.as_view(), name="file-content"),
     path("jobs", jobs.JobsView.as_view(), name="jobs"),
     path("jobs/<str:job_id>", jobs.JobView.as_view(), name="job"),
     path("jobs/<str:job_id>/cancel", jobs.CancelView.as_view(), name="job-cancel"),

@@ -10,15 +10,15 @@ from tests.support.training import World
 
 
 @pytest.fixture
-def _places(tmp_path: Path, settings: Any) -> Path:
+def places(tmp_path: Path, settings: Any) -> Path:
     settings.EMBEDDED_SITE, settings.EMBEDDED_DIR = True, tmp_path / "site"
     settings.STORAGE_URL = (tmp_path / "storage").as_uri()
     return tmp_path / "site"
 
 
 @pytest.fixture
-def world(_places: Path, db: None) -> Iterator[World]:
+def world(places: Path, db: None) -> Iterator[World]:
     """Two nodes with two GPUs each."""
-    made = World(_places)
+    made = World(places)
     yield made
     made.close()

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def world(_places: Path, transactional_db: None) -> Iterator[World]:
-    made = World(_places)
+def world(places: Path, transactional_db: None) -> Iterator[World]:
+    made = World(places)
     yield made
     made.close()
 
