@@ -74,9 +74,9 @@ WITH pool AS (
     WINDOW node AS (PARTITION BY r.node_id ORDER BY lower(r.span))
 )
 SELECT fabric_domain, until, following FROM busy
-WHERE until IS NOT NULL AND (following IS NULL OR following - until >= %(length)s::interval)
+WHERE until IS NOT NULL AND (following IS NULL OR following - until >= %(length)s)
 UNION ALL
-SELECT fabric_domain, %(from)s, start FROM busy WHERE place = 1 AND start - %(from)s >= %(length)s::interval
+SELECT fabric_domain, %(from)s, start FROM busy WHERE place = 1 AND start - %(from)s >= %(length)s
 UNION ALL
 SELECT fabric_domain, %(from)s, NULL FROM pool p WHERE NOT EXISTS (
     SELECT 1 FROM clusters_reservation r WHERE r.node_id = p.id AND r.span && tstzrange(%(from)s, NULL))
@@ -150,7 +150,8 @@ def next_start(
     site: Site, node_type: NodeType, nodes: int, duration: timedelta, not_before: datetime
 ) -> datetime | None:
     """Return the earliest start at which so many nodes are free for that long; None: never enough nodes."""
+    values: dict[str, Any] = {"site": site.pk, "type": node_type.pk, "from": not_before, "length": duration}
     with connection.cursor() as cursor:
-        cursor.execute(_GAPS, {"site": site.pk, "type": node_type.pk, "from": not_before, "length": duration})
+        cursor.execute(_GAPS, values)
         idle = cursor.fetchall()
     return availability.first_start(idle, nodes, duration, spans=node_type.spans_domains)

@@ -1,0 +1,1 @@
+"""Measurements, one file each; they print `name ratio detail` and are no tests."""
