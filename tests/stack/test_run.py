@@ -1,5 +1,6 @@
 """`make run` from end to end: ready, found by manage.py, a second start refused, everything ended."""
 
+import contextlib
 import json
 import os
 import pwd
@@ -97,6 +98,21 @@ class Portal:
                 continue
         return found
 
+    def leader(self, mark: str) -> int:
+        """Return the number of the noted process with this command line, 0 while there is none."""
+        for number in json.loads((self.data / "processes.json").read_text()):
+            with contextlib.suppress(OSError):
+                if mark in Path(f"/proc/{number}/cmdline").read_bytes().replace(b"\0", b" ").decode():
+                    return int(number)
+        return 0
+
+    def is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=10) as answer:
+                return json.load(answer)["status"] == "ready"
+        except OSError:
+            return False
+
     def stop(self) -> int:
         assert self.child is not None
         self.child.send_signal(signal.SIGINT)
@@ -129,10 +145,15 @@ def test_run_from_nothing_to_nothing_left(portal: Portal) -> None:
     assert oct((portal.data / "installation.json").stat().st_mode & 0o777) == "0o600"
     assert oct((portal.data / "services.json").stat().st_mode & 0o777) == "0o600"
 
-    with urllib.request.urlopen(f"http://127.0.0.1:{portal.port}/readyz") as answer:
-        assert json.load(answer)["status"] == "ready"
+    assert portal.is_ready()
     token = portal.manage("issue_token", "demo@berth.example", "--scope", "jobs:read").strip()
     assert token.startswith("berth_")
+
+    for mark in ("celery --quiet --app portal worker", "manage.py watch", "pginstall/bin/postgres -D"):
+        killed = portal.leader(mark)
+        os.kill(killed, signal.SIGKILL)
+        until(lambda mark=mark, killed=killed: portal.leader(mark) not in {0, killed}, START_SECONDS)
+    until(portal.is_ready, START_SECONDS)
 
     second = portal.again(ports.free())
     assert second.returncode == 1
