@@ -12,7 +12,7 @@ from billing import states
 from billing.gateways import port, registry
 from billing.models import Order, Payment
 from billing.services import calls, settlement, telling
-from core import claims, dispatch, errors, sealing
+from core import claims, errors, sealing
 
 logger = logging.getLogger(__name__)
 TAKEN = ("succeeded", "refunded")
@@ -39,8 +39,12 @@ def check_method(method: str, options: dict[str, Any]) -> None:
 def create(
     *, order: Order, method: str, options: dict[str, Any], idempotency_key: str | None, now: datetime
 ) -> Payment:
-    """Write a payment row that is due at once. Runs inside the caller's transaction."""
-    payment = Payment.objects.create(
+    """Write a payment row inside the caller's transaction.
+
+    The caller drives it right after its commit, so that its answer says where the payment stands; no hint
+    is sent that a worker could win. The beat takes it when the caller dies before that.
+    """
+    return Payment.objects.create(
         organisation=order.organisation,
         order=order,
         method=method,
@@ -48,11 +52,9 @@ def create(
         currency=order.currency,
         amount=order.total,
         idempotency_key=idempotency_key,
-        due_at=now,
+        due_at=now + calls.FIRST_PAUSE,
         created_at=now,
     )
-    dispatch.after_commit("billing.drive_payment", payment.pk)
-    return payment
 
 
 def drive(*, payment_id: str, now: datetime) -> None:
