@@ -58,7 +58,7 @@ class Run:
 
     def _go(self) -> int:
         if leftovers.end(self.data):
-            print("Ended what an interrupted start had left running.")
+            _say("Ended what an interrupted start had left running.")
         try:  # held from now on and handed to web, so that nobody takes it meanwhile
             self.door = ports.listen(self.port)
         except OSError as error:
@@ -71,7 +71,7 @@ class Run:
         self._choose_ports()
         self.supervisor.changed = lambda processes: leftovers.remember(self.data, processes)
         self.supervisor.listen()
-        print(f"Berth starts. Its data is in {self.data}")
+        _say(f"Berth starts. Its data is in {self.data}")
         try:
             self._start()
             if not self.supervisor.stopping:
@@ -79,11 +79,11 @@ class Run:
             while not self.supervisor.stopping:
                 self.supervisor.look_after(seconds=0.5)
         finally:
-            print("\nEnding every process …", flush=True)
+            _say("\nEnding every process …")
             self.supervisor.stop()
             (self.data / discover.SERVICES_FILE).unlink(missing_ok=True)
             (self.data / leftovers.FILE).unlink(missing_ok=True)
-        print("Ended. The data is kept.")
+        _say("Ended. The data is kept.")
         return 0
 
     def _start(self) -> None:
@@ -188,16 +188,22 @@ class Run:
 
     def _tell(self) -> None:
         seconds = time.monotonic() - self.began
-        print(f"\nReady after {seconds:.1f} s: {self.address}\n")
-        print("Demo sign-ins (this installation's own, kept in installation.json):")
+        _say(f"\nReady after {seconds:.1f} s: {self.address}\n")
+        _say("Demo sign-ins (this installation's own, kept in installation.json):")
         for email, word in self.installed["demo_passwords"].items():
-            print(f"  {email:24} {word}")
-        print(f"\nMail goes to {self.data}/mail, logs to {self.data}/logs.")
+            _say(f"  {email:24} {word}")
+        _say(f"\nMail goes to {self.data}/mail, logs to {self.data}/logs.")
         user = osuser.for_services()
         if user is not None:
-            print(f"Started as root: PostgreSQL and Redis run as {user.name}, jobs as users of their own.")
-        print("The embedded site runs jobs as processes of this machine; it is a demo and no sandbox.")
-        print("Ctrl-C ends everything.", flush=True)
+            _say(f"Started as root: PostgreSQL and Redis run as {user.name}, jobs as users of their own.")
+        _say("The embedded site runs jobs as processes of this machine; it is a demo and no sandbox.")
+        _say("Ctrl-C ends everything.")
+
+
+def _say(text: str) -> None:
+    """Print at once; a terminal or pipe that is gone must not keep the processes from being ended."""
+    with contextlib.suppress(OSError):
+        print(text, flush=True)
 
 
 def _options() -> argparse.Namespace:

@@ -53,8 +53,10 @@ class Supervisor:
 
     def listen(self) -> None:
         """Take Ctrl-C, the end of the terminal and SIGTERM as the wish to stop; a second one hurries."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._asked)
+        signal.signal(signal.SIGINT, self._asked)
+        signal.signal(signal.SIGTERM, self._asked)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup wants it ignored
+            signal.signal(signal.SIGHUP, self._asked)
 
     @property
     def stopping(self) -> bool:

@@ -32,3 +32,4 @@ class Command(BaseCommand):
         fleet.seed(now=now)
         prices.seed(now=now)
         work.seed(now=now)
+        self.stdout.write("The demo is in place.")
