@@ -62,6 +62,7 @@ def grid(nodes: Sequence[NodeBox], *, size: str = "medium", width: int = 640, la
     step_x, step_y = box_w + 2 * form.gap, box_h + head + 2 * form.gap
     per_row = max(1, min(len(nodes), (width + 2 * form.gap) // step_x))
     rows = -(-len(nodes) // per_row)
+    per_row = -(-len(nodes) // rows)  # rows of about equal length
     total_w, total_h = per_row * step_x - 2 * form.gap, rows * step_y - 2 * form.gap
     parts = [
         _node(node, index % per_row * step_x, index // per_row * step_y, form, across, (box_w, box_h, head))
