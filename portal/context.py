@@ -40,7 +40,8 @@ class Group:
 
 
 # name of the page, icon, label, further names of pages that belong to it
-CUSTOMER = [
+Entries = list[tuple[str, str, str | Promise]]
+CUSTOMER: list[tuple[str | Promise, Entries]] = [
     ("", [
         ("home", "home", gettext_lazy("Home")),
         ("billing:rent", "rent", gettext_lazy("Rent")),
@@ -56,7 +57,7 @@ CUSTOMER = [
         ("accounts:tokens", "settings", gettext_lazy("Tokens")),
     ]),
 ]  # fmt: skip
-STAFF = [
+STAFF: list[tuple[str | Promise, Entries]] = [
     (gettext_lazy("Fleet"), [
         ("staff-nodes", "nodes", gettext_lazy("Nodes")),
         ("staff-orders", "orders", gettext_lazy("Orders")),
@@ -64,7 +65,7 @@ STAFF = [
         ("style-guide", "anchor", gettext_lazy("Style guide")),
     ]),
 ]  # fmt: skip
-ACCOUNT = [
+ACCOUNT: Entries = [
     ("accounts:profile", "people", gettext_lazy("Your account")),
     ("account_email", "people", gettext_lazy("Sign-in addresses")),
     ("account_change_password", "settings", gettext_lazy("Password")),
@@ -111,7 +112,7 @@ def _url(name: str) -> str:
         return ""
 
 
-def _items(path: str, entries: list[tuple[str, str, Any]]) -> list[Item]:
+def _items(path: str, entries: Entries) -> list[Item]:
     found = []
     for name, icon, label in entries:
         if url := _url(name):

@@ -6,7 +6,8 @@ from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -47,7 +48,8 @@ class FilesView(BerthAPIView):
         file = request.FILES.get("file")
         if file is None:
             raise errors.Invalid.field("file", "required", _("Send the file as the form field file."))
-        path = str(request.data.get("path") or file.name)
+        form: Any = request.data
+        path = str(form.get("path") or file.name)
         entry = files.put(access=self.access, cluster=cluster, path=path, file=file, now=timezone.now())
         return Response(_show(entry), status=201)
 
