@@ -171,10 +171,11 @@ def _our_errors() -> Iterator[None]:
         yield
     except stripe.StripeError as error:
         status = error.http_status or 0
-        retryable = isinstance(error, stripe.APIConnectionError) or status in (409, 429) or status >= 500
+        ours = isinstance(error, (stripe.AuthenticationError, stripe.PermissionError))  # a key to mend
+        away = isinstance(error, stripe.APIConnectionError) or status in (409, 429) or status >= 500
         code = str(error.code or type(error).__name__)[:60]
         message = str(error.user_message or code)
-        raise GatewayError(message, code=code, retryable=retryable) from error
+        raise GatewayError(message, code=code, retryable=away or ours) from error
 
 
 def _intent_result(intent: Any) -> Result:

@@ -69,12 +69,12 @@ def drive(*, payment_id: str, now: datetime) -> None:
         result = _ask(payment)
     except port.GatewayError as error:
         logger.warning("gateway error", extra={"payment": payment_id, "code": error.code})
-        if error.retryable or payment.provider_id:
+        if error.retryable or (payment.provider_id and payment.order.status == "pending"):
             claims.give_back(Payment, payment_id, token, due_at=now + calls.pause(payment.attempts))
             return
         result = port.Result(
             "failed",
-            None,
+            payment.provider_id,
             payment.amount,
             payment.currency,
             failure_code=error.code,

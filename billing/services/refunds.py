@@ -60,9 +60,18 @@ def drive(*, refund_id: str, now: datetime) -> None:
             result = gateway.refund(calls.give_back(refund))
     except port.GatewayError as error:
         logger.warning("refund not done yet", extra={"refund": refund_id, "code": error.code})
-        pause = calls.pause(refund.attempts, LONGEST_PAUSE)
-        claims.give_back(Refund, refund_id, token, due_at=now + pause, failure_message=str(error)[:300])
-        return
+        if error.retryable:
+            pause = calls.pause(refund.attempts, LONGEST_PAUSE)
+            changes = {"due_at": now + pause, "failure_message": str(error)[:300]}
+            claims.give_back(Refund, refund_id, token, **changes)
+            return
+        result = port.Result(
+            "failed",
+            refund.provider_id,
+            refund.amount,
+            refund.payment.currency,
+            failure_message=str(error)[:300],
+        )
     apply(refund_id=refund_id, result=result, now=now)
 
 
