@@ -17,6 +17,7 @@ from core.rest.fields import z
 from jobs import jobspec, manifest, packing, queueing
 from jobs.jobspec import Archive, Git
 from jobs.jobspec.advice import SpecWarning
+from jobs.models import Environment
 from jobs.reasons import reason
 from jobs.services import queue, submit
 from k8s import errors
@@ -31,34 +32,35 @@ def plan(*, access: Access, data: Any, now: datetime) -> dict[str, Any]:
     """Return what submitting this would do; raises what submitting would raise."""
     order = submit.check(access=access, data=data)
     spec = order.spec
-    image = order.environment.image
+    cluster = Cluster.objects.select_related("site", "node_type").get(pk=order.place.cluster_id)
+    image = Environment.objects.values_list("image", flat=True).get(pk=order.environment_id)
     objects = manifest.build(
         manifest.RunPlan(
             run=ids.new("run"),
             job=ids.new("job"),
-            cluster=order.cluster.pk,
+            cluster=cluster.pk,
             spec=replace(spec, name=spec.name or "job"),
             image=image,
-            gpu_resource=order.cluster.site.gpu_resource,
+            gpu_resource=cluster.site.gpu_resource,
             secrets=dict.fromkeys(spec.secrets, HIDDEN),
             code_url=HIDDEN if isinstance(spec.code, Archive) else "",
             git_token=HIDDEN if isinstance(spec.code, Git) and spec.code.secret else "",
         )
     )
     warnings = jobspec.warnings(spec)
-    if order.cluster.status == "ready":
-        warnings.extend(_ask_site(order.cluster, objects[-1]))
+    if cluster.status == "ready":
+        warnings.extend(_ask_site(cluster, objects[-1]))
     return {
-        "spec": jobspec.to_dict(spec) | {"environment": order.environment.slug},
+        "spec": jobspec.to_dict(spec) | {"environment": order.environment},
         "manifest": objects[-1],
         "warnings": [asdict(warning) for warning in warnings],
-        **_queue_part(order, now),
+        **_queue_part(order, cluster, now),
     }
 
 
-def _queue_part(order: submit.Order, now: datetime) -> dict[str, Any]:
+def _queue_part(order: submit.Order, cluster: Cluster, now: datetime) -> dict[str, Any]:
     """Return where the job would run now, or its place in the queue and the expected start."""
-    spec, cluster = order.spec, order.cluster
+    spec = order.spec
     me = queueing.Queued(
         id="this",
         priority=submit.PRIORITIES[spec.priority],

@@ -1,11 +1,11 @@
-"""Which environments a cluster can run, and which one a job gets when it names none."""
+"""Which environments a site can run; jobs/services/lookup.py has the same rule for one job."""
 
 from collections.abc import Sequence
 
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from clusters.models import Cluster, Site
+from clusters.models import Site
 from core import errors
 from jobs.models import Environment
 
@@ -20,14 +20,11 @@ def usable_at(site: Site) -> QuerySet[Environment]:
     )
 
 
-def choose(cluster: Cluster, slug: str) -> Environment:
-    """Return the environment of this slug, or the default; Invalid when the site cannot run it."""
-    rows = usable_at(cluster.site)
-    found = (rows.filter(slug=slug) if slug else rows).first()
-    if found is not None:
-        return found
-    known = ", ".join(rows.values_list("slug", flat=True)) or "–"
-    raise errors.Invalid.field(
+def not_usable(site_id: str) -> errors.Invalid:
+    """Return the error of an environment that a site cannot run; it names those that it can."""
+    site = Site.objects.get(pk=site_id)
+    known = ", ".join(usable_at(site).values_list("slug", flat=True)) or "–"
+    return errors.Invalid.field(
         "environment",
         "not_usable",
         _("The site of this cluster cannot run this environment. It has: %(names)s.") % {"names": known},

@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 from accounts.access import Access
 from accounts.models import Project
 from accounts.services import audit
-from clusters.models import Cluster
 from core import dispatch, errors
 from jobs import command_steps, jobspec
 from jobs.jobspec import Archive, Git, JobSpec
 from jobs.models import Environment, Job, Run, Secret, Upload
-from jobs.services import environments, timeline
+from jobs.services import environments, lookup, timeline
+from jobs.services.lookup import Place
 
 USABLE = ("scheduled", "provisioning", "ready")
 PRIORITIES = {"low": -1, "normal": 0, "high": 1}
@@ -26,40 +26,43 @@ class Order:
     """A spec and the rows that it names: all that submitting needs to know."""
 
     spec: JobSpec
-    cluster: Cluster
-    project: Project
-    environment: Environment
+    place: Place
+    project_id: str
+    environment_id: str
+    environment: str
 
 
 def check(*, access: Access, data: Any) -> Order:
     """Return what a spec asks for; raises Invalid with all faults of the spec, then of what it names."""
     access.require("jobs:write")
     spec = jobspec.parse(data)
-    cluster = (
-        Cluster.objects.for_org(access.organisation)
-        .select_related("site", "node_type")
-        .filter(pk=spec.cluster)
-        .first()
+    place = lookup.place(
+        organisation_id=access.organisation.pk,
+        cluster=spec.cluster,
+        project=spec.project,
+        environment=spec.environment,
     )
-    if cluster is None:
+    if place is None:
         raise errors.Invalid.field("cluster", "not_found", _("There is no such cluster, or it is not yours."))
-    if cluster.status not in USABLE:
+    if place.status not in USABLE:
         raise errors.InvalidState(
-            _("The cluster takes no jobs: it is %(status)s.") % {"status": cluster.status},
-            extra={"state": cluster.status},
+            _("The cluster takes no jobs: it is %(status)s.") % {"status": place.status},
+            extra={"state": place.status},
         )
-    _check_fit(spec, cluster)
-    project = Project.objects.for_org(access.organisation).filter(slug=spec.project).first()
-    if project is None:
+    _check_fit(spec, place)
+    if place.project_id is None:
         raise errors.Invalid.field(
             "project", "not_found", _("There is no project %(slug)s.") % {"slug": spec.project}
         )
-    _check_secrets(access, spec)
+    if spec.secrets or isinstance(spec.code, Git):
+        _check_secrets(access, spec)
     if isinstance(spec.code, Archive):
         uploads = Upload.objects.for_org(access.organisation)
         if not uploads.filter(pk=spec.code.upload).exists():
             raise errors.Invalid.field("code.archive", "not_found", _("There is no such upload."))
-    return Order(spec, cluster, project, environments.choose(cluster, spec.environment))
+    if place.environment_id is None or place.environment_slug is None:
+        raise environments.not_usable(place.site_id)
+    return Order(spec, place, place.project_id, place.environment_id, place.environment_slug)
 
 
 def submit(*, access: Access, data: Any, idempotency_key: str | None = None, now: datetime) -> Job:
@@ -79,9 +82,9 @@ def _store(access: Access, order: Order, idempotency_key: str | None, now: datet
     spec = order.spec
     job = Job(
         organisation=access.organisation,
-        project=order.project,
-        cluster=order.cluster,
-        environment=order.environment,
+        project=Project(pk=order.project_id, slug=spec.project),
+        cluster_id=order.place.cluster_id,
+        environment=Environment(pk=order.environment_id, slug=order.environment),
         name=spec.name,
         priority=PRIORITIES[spec.priority],
         replicas=spec.replicas,
@@ -95,7 +98,7 @@ def _store(access: Access, order: Order, idempotency_key: str | None, now: datet
         queued_at=now,
     )
     job.name = spec.name or f"job-{job.pk[-6:]}"
-    job.spec = {**jobspec.to_dict(spec), "name": job.name, "environment": order.environment.slug}
+    job.spec = {**jobspec.to_dict(spec), "name": job.name, "environment": order.environment}
     job.save(force_insert=True)
     run = new_run(job, number=1, cause="submit", now=now)
     job.new_runs = [run]
@@ -134,9 +137,9 @@ def new_run(job: Job, *, number: int, cause: str, now: datetime, **fields: Any) 
     )
 
 
-def _check_fit(spec: JobSpec, cluster: Cluster) -> None:
-    size = cluster.node_type.gpus_per_node
-    if jobspec.fits(spec, cluster.nodes, size):
+def _check_fit(spec: JobSpec, place: Place) -> None:
+    size = place.gpus_per_node
+    if jobspec.fits(spec, place.nodes, size):
         return
     field = "gpus_per_replica" if spec.gpus_per_replica > size else "replicas"
     raise errors.Invalid.field(
@@ -147,7 +150,7 @@ def _check_fit(spec: JobSpec, cluster: Cluster) -> None:
             "%(each)d GPUs each do not fit on it."
         )
         % {
-            "nodes": cluster.nodes,
+            "nodes": place.nodes,
             "size": size,
             "replicas": spec.replicas,
             "each": spec.gpus_per_replica,
