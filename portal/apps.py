@@ -4,10 +4,10 @@ from django.apps import AppConfig
 
 
 class PortalConfig(AppConfig):
-    """System checks and template tags live here."""
+    """System checks, the Celery application and template tags live here."""
 
     name = "portal"
 
     def ready(self) -> None:
-        """Register the system checks."""
-        from portal import checks  # noqa: F401
+        """Register the system checks and make the Celery application the one that tasks belong to."""
+        from portal import celery, checks  # noqa: F401
