@@ -34,7 +34,14 @@ def test_train(walker: Walker, world: World) -> None:
     world.ended(done, seconds=90)
     running = world.submit(
         world.training(
-            "--steps", "400", "--checkpoint-every", "50", "--step-time", "0.3", replicas=2, gpus_per_replica=8
+            "--steps",
+            "4000",
+            "--checkpoint-every",
+            "50",
+            "--step-time",
+            "0.3",
+            replicas=2,
+            gpus_per_replica=8,
         )
         | {"name": "llama-7b-sft"}
     )

@@ -16,6 +16,13 @@
   };
 
   document.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr, pathInfo } = event.detail;
+    const asked = new URL(pathInfo.finalRequestPath, location.href).pathname;
+    if (xhr.responseURL && new URL(xhr.responseURL).pathname !== asked) {
+      event.detail.shouldSwap = false; // led elsewhere, as to the sign-in after the session ended
+      location.reload();
+      return;
+    }
     const target = event.detail.target;
     const pane = target.closest("[data-follow]");
     const state = note(target.parentElement || target);
