@@ -37,6 +37,8 @@ OWN = {
     "organisation/switch",
     "notifications/read",
 }
+# Name a file in the query, which the owner's cluster here does not have; tests of jobs read real ones.
+FILES = {"api/v1/clusters/<str:cluster_id>/files/content", "clusters/<str:cluster_id>/data/file"}
 ADDRESSES = [a for a in addresses.every() if not a.route.startswith("account/")]
 OBJECTS = [a for a in ADDRESSES if a.parameters and a.route not in PUBLIC]
 PAGES = [a for a in ADDRESSES if not a.in_api and a.route not in PUBLIC]
@@ -75,7 +77,7 @@ def test_strangers_find_nothing(address: addresses.Address) -> None:
     assert 404 in answers.values(), answers
 
 
-@named([a for a in OBJECTS if not a.in_api or "GET" in a.rights])
+@named([a for a in OBJECTS if (not a.in_api or "GET" in a.rights) and a.route not in FILES])
 def test_the_owner_finds_what_strangers_do_not(address: addresses.Address) -> None:
     owner = people.member()
     path = filled(address, owner)
