@@ -119,15 +119,15 @@ def checkpoint(row: Checkpoint) -> dict[str, Any]:
     }
 
 
-def environment(row: Environment, usable: bool) -> dict[str, Any]:
-    """Return an environment; its sites are loaded."""
+def environment(row: Environment, sites: list[str], usable: bool) -> dict[str, Any]:
+    """Return an environment and where it runs."""
     return {
         "slug": row.slug,
         "title": row.title,
         "framework": row.framework,
         "version": row.version,
         "cuda": row.cuda or None,
-        "sites": [site.slug for site in row.sites.all()],
+        "sites": sites,
         "usable": usable,
         "default": row.is_default,
     }

@@ -30,9 +30,8 @@ class EnvironmentsView(BerthAPIView):
         """Return all environments, those that the caller's sites can run first."""
         backends = reads.backends(self.organisation)
         rows = environments.listed(backends)
-        return Response(
-            {"items": [shapes.environment(row, row.backend in backends) for row in rows], "next": None}
-        )
+        items = [shapes.environment(row, sites, row.backend in backends) for row, sites in rows]
+        return Response({"items": items, "next": None})
 
 
 class UploadsView(BerthAPIView):

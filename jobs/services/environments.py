@@ -31,8 +31,16 @@ def not_usable(site_id: str) -> errors.Invalid:
     )
 
 
-def listed(backends: Sequence[str]) -> list[Environment]:
-    """Return all environments with their sites, those of the given backends first."""
+def listed(backends: Sequence[str]) -> list[tuple[Environment, list[str]]]:
+    """Return all environments with the slugs of the sites that run them, those of the given backends first.
+
+    An environment that names no site runs at every site of its backend.
+    """
+    sites = list(Site.objects.filter(active=True).order_by("slug"))
     rows = Environment.objects.prefetch_related(Prefetch("sites", Site.objects.order_by("slug")))
     order = rows.order_by("-is_default", "position", "slug")
-    return sorted(order, key=lambda one: one.backend not in backends)
+    found = []
+    for row in sorted(order, key=lambda one: one.backend not in backends):
+        where = list(row.sites.all()) or [site for site in sites if site.backend == row.backend]
+        found.append((row, [site.slug for site in where]))
+    return found

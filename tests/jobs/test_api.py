@@ -183,5 +183,6 @@ def test_an_archive_is_looked_into(world: World, api: Any) -> None:
 
 def test_environments_usable_ones_first(world: World, api: Any) -> None:
     items = api.get("/api/v1/environments").json()["items"]
+    assert items[0]["sites"] == [world.cluster.site.slug]
     assert items[0].keys() >= {"slug", "title", "framework", "version", "cuda", "sites"}
     assert (items[0]["slug"], items[0]["usable"], items[-1]["usable"]) == ("python-numpy", True, False)
