@@ -104,7 +104,8 @@ def _days(start: datetime, end: datetime, across: scale.Scale) -> list[tuple[flo
     count = (end - start).days + 2
     every = max(1, count // 14)
     days = [first + timedelta(days=index) for index in range(0, count, every)]
-    return [(across.at(d.timestamp()), f"{d.month}/{d.day}") for d in days if start <= d < end]
+    placed = [(across.at(d.timestamp()), f"{d.month}/{d.day}") for d in days if start <= d < end]
+    return [(at, word) for at, word in placed if at < WIDTH - 36]
 
 
 def _lane(lane: Lane, index: int, start: datetime, end: datetime, across: scale.Scale) -> SafeString:
