@@ -11,6 +11,8 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models.organisation import Role
+
 SEVERITIES = ("info", "good", "attention", "bad")
 
 
@@ -78,7 +80,12 @@ def check(kind: str, params: Mapping[str, Any]) -> None:
 def render(kind: str, params: Mapping[str, Any]) -> tuple[str, str]:
     """Return title and text in the language that is active."""
     notice = NOTICES[kind]
-    return str(notice.title).format_map(params), str(notice.text).format_map(params)
+    said = {name: _role(value) if name == "role" else value for name, value in params.items()}
+    return str(notice.title).format_map(said), str(notice.text).format_map(said)
+
+
+def _role(word: str) -> str:
+    return str(Role(word).label) if word in Role.values else word
 
 
 def names(text: str) -> set[str]:

@@ -50,6 +50,11 @@ STATES: dict[str, str | Promise] = {
 }
 
 
+def state(status: str) -> str:
+    """Return the word for the state of a cluster."""
+    return str(STATES.get(status, status))
+
+
 def message(code: str) -> str:
     """Return the sentence of a message; text that is no code stands as it is."""
     return str(MESSAGES.get(code, code))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, pgettext
 
 from jobs.reasons import Reason
 
@@ -37,6 +37,12 @@ def store(reason: Reason | None) -> dict[str, Any] | None:
 def say(why: Mapping[str, Any] | None) -> str:
     """Return a stored reason as a sentence in the active language, empty for none."""
     return "" if not why else str(Reason(why["code"], why["values"]))
+
+
+def state(status: str) -> str:
+    """Return the word for the state of a job."""
+    word = "starting" if status == "pending" else status
+    return pgettext("state of a job", word)
 
 
 def event(kind: str, values: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from billing import periods
+from billing import periods, wording
 from clusters.models import NodeType
 from core import calendar
 
@@ -32,6 +32,11 @@ class Choice:
         """The term in the shape that quotes take."""
         rest = [{"unit": unit, "count": count} for unit, count in self.then]
         return {"unit": self.unit, "count": self.count, **({"then": rest} if rest else {})}
+
+    @property
+    def then_words(self) -> str:
+        """The further parts of the term, in words."""
+        return ", ".join(wording.count_of(unit, count) for unit, count in self.then)
 
     def query(self, zone: str, **changes: Any) -> str:
         """Return the query of this choice, with changes: a link that leads back to it."""

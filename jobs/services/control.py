@@ -7,10 +7,11 @@ from django.utils.translation import gettext as _
 
 from accounts.access import Access
 from accounts.services import audit
+from clusters import words as cluster_words
 from clusters.models import Cluster
 from core import dispatch, errors
 from core.actors import Actor
-from jobs import states
+from jobs import states, words
 from jobs.models import Checkpoint, Job, Run
 from jobs.reasons import reason
 from jobs.services import ending, submit, timeline
@@ -39,7 +40,7 @@ def resume(*, access: Access, job_id: str, checkpoint_id: str | None = None, now
         if cluster.status not in submit.USABLE:
             raise errors.InvalidState(
                 _("The cluster of this job takes no jobs any more: it is %(status)s.")
-                % {"status": cluster.status},
+                % {"status": cluster_words.state(cluster.status)},
                 extra={"state": cluster.status},
             )
         last = job.runs.select_related("resume_from").order_by("-number")[0]
@@ -117,7 +118,7 @@ def _chosen(job: Job, checkpoint_id: str) -> Checkpoint:
 
 
 def _wrong_state(job: Job, sentence: str) -> errors.InvalidState:
-    return errors.InvalidState(sentence % {"status": job.status}, extra={"state": job.status})
+    return errors.InvalidState(sentence % {"status": words.state(job.status)}, extra={"state": job.status})
 
 
 def _audit(access: Access, action: str, job: Job, before: str, now: datetime, **after: str | None) -> None:

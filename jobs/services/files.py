@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts.access import Access
 from accounts.services import audit
+from clusters import words as cluster_words
 from clusters.models import Cluster
 from core import errors
 from jobs.listing import Item
@@ -122,7 +123,7 @@ def _volume(cluster: Cluster) -> Storage:
     if cluster.status not in USABLE:
         raise errors.InvalidState(
             _("The data volume can be reached while the cluster is ready; it is %(status)s.")
-            % {"status": cluster.status},
+            % {"status": cluster_words.state(cluster.status)},
             extra={"state": cluster.status},
         )
     volume = places.volume(cluster, "data")

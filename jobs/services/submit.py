@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.access import Access
 from accounts.models import Project
 from accounts.services import audit
+from clusters import words as cluster_words
 from core import dispatch, errors
 from jobs import command_steps, jobspec
 from jobs.jobspec import Archive, Git, JobSpec
@@ -46,7 +47,7 @@ def check(*, access: Access, data: Any) -> Order:
         raise errors.Invalid.field("cluster", "not_found", _("There is no such cluster, or it is not yours."))
     if place.status not in USABLE:
         raise errors.InvalidState(
-            _("The cluster takes no jobs: it is %(status)s.") % {"status": place.status},
+            _("The cluster takes no jobs: it is %(status)s.") % {"status": cluster_words.state(place.status)},
             extra={"state": place.status},
         )
     _check_fit(spec, place)

@@ -34,7 +34,7 @@ def breakeven(
         series,
         title=gettext("What a span costs, by unit of rent"),
         x_unit=gettext("days"),
-        y_unit=f"{sign} · {gettext('before tax')}",
+        y_unit=" · ".join([sign, gettext("before tax")]),
         y_words=scale.short,
         marks=marks,
         from_zero=True,

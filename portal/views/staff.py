@@ -21,6 +21,7 @@ from clusters import reads, states
 from clusters.models import NodeType, Site
 from core.rest import pagination
 from portal.ui import bars, words
+from portal.ui import states as ui_states
 
 PER_PAGE = 50
 SPANS = (7, 14, 30, 90)  # days
@@ -110,7 +111,8 @@ def _days(given: str) -> int:
 def _lane(row: reads.NodeRow, start: datetime, end: datetime) -> bars.Lane:
     slots = [_slot(bar, end) for bar in row.bars]
     if row.node.state in DOWN:
-        title = f"{row.node.name}: {row.node.state} · {row.node.state_reason or '–'}"
+        state = ui_states.look("node", row.node.state).word
+        title = f"{row.node.name}: {state} · {row.node.state_reason or '–'}"
         slots.append(bars.Slot(max(row.node.state_since, start), end, "down", title))
     return bars.Lane(row.node.name, slots)
 
