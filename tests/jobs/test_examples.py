@@ -16,9 +16,11 @@ from jobs import jobspec, logparse, templates
 from tests.support import fleet, wait
 
 FOLDER = templates.FOLDER
+TORCH = os.environ.get("BERTH_TORCH_PYTHON") or (sys.executable if importlib.util.find_spec("torch") else "")
 NEEDS_TORCH = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="torch is not installed; .ci/run installs it"
+    not TORCH, reason="BERTH_TORCH_PYTHON names no Python with torch; .ci/run makes one"
 )
+pytestmark = pytest.mark.timeout(700)  # two Pythons with torch start slowly on a busy machine
 EXAMPLES = ["char-lm-numpy", pytest.param("char-lm-torch", marks=NEEDS_TORCH)]
 
 
@@ -42,14 +44,15 @@ class Gang:
                 "CHECKPOINT_DIR": str(folder),
                 "RESUME_FROM": resume,
             }
-            command = [sys.executable, str(FOLDER / example / "main.py"), "--log-every", "1", *options]
+            python = TORCH if example == "char-lm-torch" else sys.executable
+            command = [python, str(FOLDER / example / "main.py"), "--log-every", "1", *options]
             with self.logs[rank].open("w") as log:
                 self.processes.append(
                     subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
                 )
 
     def wait(self) -> list[int]:
-        return [process.wait(100) for process in self.processes]
+        return [process.wait(300) for process in self.processes]
 
     def losses(self) -> dict[int, float]:
         """Read the curve as the portal does."""
