@@ -24,8 +24,8 @@ def world(tmp_path: Path, settings: Any, transactional_db: None) -> Iterator[Wor
 
 
 def test_a_running_job_is_followed_without_moving_the_page(walker: Walker, world: World) -> None:
-    job = world.submit(world.training("--steps", "2000", "--step-time", "0.2", replicas=1))
-    world.until(lambda: world.status(job) == "running" and (job.step or 0) > 3, seconds=60)
+    job = world.submit(world.training("--steps", "4000", "--step-time", "0.1", replicas=1))
+    world.until(lambda: world.status(job) == "running" and (job.step or 0) > 60, seconds=90)
     page = walker.open(world.owner.user)
     page.goto(f"{walker.address}/jobs/{job.pk}")
     page.locator("#loss-table summary").click()
