@@ -86,8 +86,16 @@ def progress(row: Job, last: Run | None, *, now: datetime) -> dict[str, Any]:
         begun = last.resume_from.step if last.resume_from is not None else 0
         spent = (now - last.started_at).total_seconds()
         if step > begun and total > step:
-            eta = z((now + timedelta(seconds=spent / (step - begun) * (total - step))).replace(microsecond=0))
+            eta = _end(now, spent / (step - begun) * (total - step))
     return {"step": step, "total_steps": total, "ratio": ratio, "eta": eta}
+
+
+def _end(now: datetime, seconds: float) -> str | None:
+    """Return a moment ahead, None for one beyond the calendar: a log may promise any number of steps."""
+    try:
+        return z((now + timedelta(seconds=seconds)).replace(microsecond=0))
+    except OverflowError:
+        return None
 
 
 def event(row: JobEvent) -> dict[str, Any]:

@@ -108,6 +108,8 @@ def _first_number(text: str) -> tuple[str, float] | None:
     if not isinstance(data, dict):
         return None
     for name, value in data.items():
+        if not name.isprintable():  # NUL and half characters are JSON, and nothing can store them
+            continue
         if isinstance(value, int | float) and not isinstance(value, bool) and name != "step":
             number = _number(str(value))
             if number is not None:

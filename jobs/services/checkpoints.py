@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from jobs import checkpoint_keys
@@ -12,6 +13,8 @@ from jobs.storage import Storage, StorageError
 
 FIELDS = ("step", "layout", "is_file", "bytes", "complete", "metric", "gone_at")
 LONGEST_KEY = 300
+BYTES_MOST = 2**63 - 1  # files with holes may claim more than a database counts
+FILES_MOST = 100_000
 
 
 def scan(run: Run, *, now: datetime) -> int:
@@ -23,7 +26,7 @@ def scan(run: Run, *, now: datetime) -> int:
     if volume is None:
         return 0
     folder = volume.at(run.pk)
-    listing = list(folder.list())
+    listing = list(islice(folder.list(), FILES_MOST))
     if not listing and not Checkpoint.objects.filter(run=run).exists():
         return 0
     found = _recognise(folder, listing)
@@ -73,7 +76,7 @@ def _fields(found: checkpoint_keys.Found) -> dict[str, Any]:
         "step": found.step,
         "layout": found.layout,
         "is_file": found.is_file,
-        "bytes": found.bytes,
+        "bytes": min(found.bytes, BYTES_MOST),
         "complete": found.complete,
         "metric": metric,
         "gone_at": None,

@@ -4,20 +4,23 @@ The cursor of a stream moves in the transaction that writes its block; a collect
 the two reads the same lines again and writes them under the same key.
 """
 
+import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import DataError, transaction
 
 from clusters.services import ports
 from core import dispatch
 from jobs import logblocks, logparse, states
 from jobs.models import Job, LogBlock, LogStream, MetricPoint, Run
 from jobs.services import checkpoints, places
+from jobs.storage import StorageError
 from k8s import errors
 from k8s.port import Port
 from k8s.types import LogChunk
 
+logger = logging.getLogger(__name__)
 CHUNK_BYTES = 256 * 1024
 CHUNKS_A_PASS = 16
 SCAN_EVERY = timedelta(seconds=2)
@@ -158,7 +161,12 @@ def _finish(stream: LogStream) -> None:
 
 def _complete(run: Run, now: datetime) -> None:
     """Note that all of a run is in our storage: now its object may go."""
-    checkpoints.scan(run, now=now)
+    try:
+        checkpoints.scan(run, now=now)
+    except (StorageError, DataError) as error:
+        if now <= (run.finished_at or now) + GIVE_UP:
+            raise
+        logger.warning("checkpoints given up", extra={"run": run.pk, "error": str(error)})
     Run.objects.filter(pk=run.pk).update(collected=True)
     if Run.objects.filter(pk=run.pk, due_at__isnull=False).update(due_at=now):
         dispatch.after_commit("jobs.step", run.pk)

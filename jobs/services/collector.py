@@ -5,7 +5,7 @@ import threading
 import time
 
 from django.db import Error as DatabaseError
-from django.db import close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections
 from django.utils import timezone
 
 from core import errors as core_errors
@@ -43,5 +43,10 @@ def once(memory: collect.Memory) -> int:
             news += collect.collect(row, memory=memory, now=timezone.now())
         except (errors.Error, core_errors.Unavailable, StorageError) as error:
             logger.warning("run not collected", extra={"run": row.pk, "error": str(error)})
+        except (OperationalError, InterfaceError):
+            raise  # the database is away: so it is for all
+        except Exception:
+            # Customers decide what is read here: what one of them found must not stop all others' logs.
+            logger.exception("collecting a run broke", extra={"run": row.pk})
     memory.keep_only({row.pk for row in rows})
     return news

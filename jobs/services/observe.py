@@ -4,7 +4,7 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import DataError, transaction
 
 from jobs import retry, states, status, words
 from jobs.models import Job, Run
@@ -36,7 +36,8 @@ def look(port: Port, run: Run, info: PyTorchJobInfo | None, *, now: datetime) ->
         # The replicas have written what they will write: register it before a retry asks for it.
         try:
             checkpoints.scan(run, now=now)
-        except StorageError as error:
+        except (StorageError, DataError) as error:
+            # What lies in the folder is the job's; the end of its run must not hang on that.
             logger.warning("checkpoints not listed", extra={"run": run.pk, "error": str(error)})
     version = info.resource_version if info is not None else ""
     return apply(run_id=run.pk, seen=seen, version=version, now=now)

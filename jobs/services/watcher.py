@@ -6,7 +6,7 @@ import threading
 from datetime import timedelta
 
 from django.db import Error as DatabaseError
-from django.db import close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections
 from django.utils import timezone
 
 from clusters.models import Site
@@ -83,7 +83,7 @@ def resync(port: Port, site: Site) -> str:
         info = here.get(row.object_name)
         fresh = row.launched_at is None or row.launched_at > begun - FRESH
         if info is not None or (row.status in ON_SITE and not fresh):
-            observe.look(port, row, info, now=timezone.now())
+            _look(port, row, info)
     return version
 
 
@@ -106,4 +106,14 @@ def take(port: Port, job: PyTorchJobInfo, *, gone: bool = False) -> None:
     row = Run.objects.filter(pk=run_id).select_related("job", "cluster").first()
     if row is None or row.cluster.object_name != job.namespace:
         return
-    observe.look(port, row, None if gone else job, now=timezone.now())
+    _look(port, row, None if gone else job)
+
+
+def _look(port: Port, row: Run, info: PyTorchJobInfo | None) -> None:
+    """Bring news to a run; what breaks on one run must not hold up those behind it in the watch."""
+    try:
+        observe.look(port, row, info, now=timezone.now())
+    except (errors.Error, core_errors.Unavailable, OperationalError, InterfaceError):
+        raise  # the site or the database is away: list again when it is back
+    except Exception:
+        logger.exception("looking at a run broke", extra={"run": row.pk})

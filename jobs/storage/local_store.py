@@ -21,6 +21,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = ".berth-tmp-"
+FOLDERS_MOST = 100_000  # gone through for one listing
+TIME_MOST = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
 
 
 class LocalStore:
@@ -34,24 +36,23 @@ class LocalStore:
         return LocalStore(self._root, self._base + parts(prefix, folder=True))
 
     def list(self, prefix: str = "") -> Iterator[Item]:
-        pieces = parts(prefix, folder=True)
-        try:
-            with _ours(prefix), self._folder(pieces) as folder:
-                # A copy, since the generator outlives the block.
-                top = os.dup(folder)
-        except NotThere:
-            return
-        stack = [(top, pieces)]
-        try:
-            while stack:
-                folder, where = stack.pop()
-                try:
-                    yield from self._entries(folder, where, stack)
-                finally:
-                    os.close(folder)
-        finally:
-            for folder, _ in stack:
-                os.close(folder)
+        stack = [parts(prefix, folder=True)]
+        for count in range(FOLDERS_MOST):
+            if not stack:
+                return
+            where = stack.pop()
+            try:
+                # One at a time: a tree with more folders than a process may open must not use them up.
+                with _ours(prefix), self._folder(where) as folder:
+                    found = self._entries(folder, where, stack)
+            except NotThere:
+                continue
+            except StorageError:
+                if count == 0:
+                    raise
+                continue  # closed to us, or replaced by something else while we looked
+            yield from found
+        raise StorageError(f"more than {FOLDERS_MOST} folders below {prefix!r}", retryable=False)
 
     def stat(self, key: str) -> Item | None:
         *folders, name = parts(key)
@@ -120,6 +121,8 @@ class LocalStore:
                     os.unlink(pieces[-1], dir_fd=folder)
         except NotThere:
             return 0
+        except RecursionError as error:
+            raise StorageError(f"{prefix[:200]!r} is nested too deeply", retryable=False) from error
         return count
 
     def presign(self, key: str, seconds: int) -> str | None:
@@ -149,22 +152,25 @@ class LocalStore:
             os.close(folder)
 
     def _entries(
-        self, folder: int, where: tuple[str, ...], stack: MutableSequence[tuple[int, tuple[str, ...]]]
-    ) -> Iterator[Item]:
+        self, folder: int, where: tuple[str, ...], stack: MutableSequence[tuple[str, ...]]
+    ) -> Sequence[Item]:
+        """Return the files of an open folder; put its folders on the stack."""
+        items = []
         for name in sorted(os.listdir(folder)):
-            if name.startswith(_TEMPORARY) or not _can_be_key(name):
-                continue
             key = "/".join((*where, name))
+            if name.startswith(_TEMPORARY) or not _can_be_key(key):
+                continue  # nor is anything below it one
             try:
                 found = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if stat.S_ISDIR(found.st_mode):
-                    stack.append((os.open(name, _FOLDER, dir_fd=folder), (*where, name)))
+                    stack.append((*where, name))
                 elif stat.S_ISREG(found.st_mode):
-                    yield _item(key, found)
+                    items.append(_item(key, found))
                 elif stat.S_ISLNK(found.st_mode) and (target := self._inside(key)):
-                    yield _item(key, target)
+                    items.append(_item(key, target))
             except OSError:
                 continue  # gone, or replaced by something else, while we looked
+        return items
 
     def _inside(self, key: str) -> os.stat_result | None:
         """Return what a link inside the store points at if that is a file inside, None otherwise."""
@@ -183,16 +189,17 @@ def _make(name: str, folder: int) -> None:
         return
 
 
-def _can_be_key(name: str) -> bool:
+def _can_be_key(key: str) -> bool:
     try:
-        parts(name)
+        parts(key)
     except BadKey:
         return False
     return True
 
 
 def _item(key: str, found: os.stat_result) -> Item:
-    return Item(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
+    # Whoever owns a file gives it any time: what the calendar lacks is brought into it.
+    return Item(key, found.st_size, datetime.fromtimestamp(min(max(found.st_mtime, 0), TIME_MOST), UTC))
 
 
 @contextmanager

@@ -1,10 +1,9 @@
 """The garbage collector: ends namespaces and claims, their files first, and forgets old logs."""
 
-import shutil
 import time
 from pathlib import Path
 
-from k8s.embedded import paths
+from k8s.embedded import paths, removal
 from k8s.embedded.cache import Cache, is_over
 from k8s.embedded.port import mark_deleted
 from k8s.embedded.store import Store
@@ -20,7 +19,7 @@ def collect(cache: Cache, store: Store, folder: Path) -> bool:
         done |= _close(cache, store, folder, namespace)
     for namespace, claim in sorted(cache.closing_claims):
         if not any(_mounts(pod, claim) for pod in cache.pods_of(namespace)):
-            shutil.rmtree(paths.claim(folder, namespace, claim), ignore_errors=True)
+            removal.remove(paths.claim(folder, namespace, claim))
             with store.write() as site:
                 site.remove("PersistentVolumeClaim", namespace, claim)
             done = True
@@ -32,7 +31,7 @@ def tidy(store: Store, folder: Path) -> None:
     with store.read() as site:
         old = site.ended_pods(before=time.time() - KEEP_LOGS_SECONDS)
     for uid in old:
-        shutil.rmtree(paths.pod(folder, uid), ignore_errors=True)
+        removal.remove(paths.pod(folder, uid))
     with store.write() as site:
         site.forget_pods(old)
         site.compact()
@@ -51,8 +50,8 @@ def _close(cache: Cache, store: Store, folder: Path, namespace: str) -> bool:
     with store.read() as site:
         ended = site.ended_pods(namespace=namespace)
     for uid in ended:
-        shutil.rmtree(paths.pod(folder, uid), ignore_errors=True)
-    shutil.rmtree(paths.namespace(folder, namespace), ignore_errors=True)
+        removal.remove(paths.pod(folder, uid))
+    removal.remove(paths.namespace(folder, namespace))
     with store.write() as site:
         site.forget_pods(ended)
         for kind, name in site.names(namespace):

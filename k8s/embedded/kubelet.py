@@ -1,7 +1,6 @@
 """The part that runs pods: starts shims, adopts those of an earlier supervisor, reports and ends them."""
 
 import contextlib
-import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from k8s import convert
-from k8s.embedded import launch, logs, paths, processes
+from k8s.embedded import launch, logs, paths, processes, removal
 from k8s.embedded.store import Store
 from k8s.types import Manifest
 
@@ -152,7 +151,7 @@ class Kubelet:
                 if entry.name in keep:
                     continue
                 if entry.is_dir() and not entry.is_symlink():
-                    shutil.rmtree(entry, ignore_errors=True)
+                    removal.remove(entry)
                 else:
                     entry.unlink(missing_ok=True)
 

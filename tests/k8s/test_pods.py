@@ -220,3 +220,19 @@ def test_a_closed_folder_is_named(tmp_path: Path) -> None:
     private.mkdir(mode=0o700)
     assert isolation.closed_part(private / "deep") is not None
     assert isolation.closed_part(Path("/usr/bin")) is None
+
+
+def test_folders_nested_deeper_than_python_calls_itself_are_removed(furnished: EmbeddedSite) -> None:
+    code = (
+        "import os, tempfile\n"
+        "for place in (tempfile.gettempdir(), '/data'):\n"
+        "    os.chdir(os.environ['D'] if place == '/data' else place)\n"
+        "    for _ in range(1500):\n"
+        "        os.mkdir('d'); os.chdir('d')\n"
+        "print('made')\n"
+    )
+    assert run(furnished, full_job(["python", "-c", code], {"D": "/data"})) == ["made"]
+    claims = furnished.folder / "claims" / "clu-a"
+    assert (claims / "data" / "d").is_dir()
+    furnished.port.delete("Namespace", "", "clu-a")
+    furnished.until(lambda: not claims.exists())

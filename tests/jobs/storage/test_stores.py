@@ -1,13 +1,14 @@
 """What one store alone has to stand: links and pipes in a folder, refusals and silence of a bucket."""
 
 import os
+import resource
 import threading
 from pathlib import Path
 
 import pytest
 
 from jobs import storage
-from jobs.storage import BadKey, NotThere, S3Access, StorageError
+from jobs.storage import BadKey, NotThere, S3Access, StorageError, local_store
 from portal.local import ports
 from tests.support import s3
 
@@ -102,3 +103,35 @@ def test_a_bucket_that_is_away_may_be_asked_again() -> None:
 def test_other_addresses_are_refused(url: str) -> None:
     with pytest.raises(ValueError, match="no storage"):
         storage.from_url(url)
+
+
+def test_a_tree_of_many_and_deep_folders_is_listed_with_few_open_files(tmp_path: Path) -> None:
+    for place in range(600):
+        (tmp_path / f"wide-{place}").mkdir()
+    (tmp_path / "file").write_text("1")
+    back = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(tmp_path)
+        for _depth in range(700):
+            os.mkdir("deep")
+            os.chdir("deep")
+    finally:
+        os.fchdir(back)
+        os.close(back)
+    store = storage.from_url(str(tmp_path))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 200, limits[1]))
+    try:
+        assert [item.key for item in store.list()] == ["file"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_more_folders_than_a_listing_goes_through_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_store, "FOLDERS_MOST", 5)
+    for place in range(5):
+        (tmp_path / str(place)).mkdir()
+    with pytest.raises(StorageError):
+        list(storage.from_url(str(tmp_path)).list())
