@@ -1,6 +1,7 @@
 """The sentences of notifications: a table from kind to title and text, in the reader's language.
 
-``params`` of a notification fill the braces. A room that tells something new adds a row here.
+``params`` of a notification fill the braces. A param ``{"sentence": …, "values": …}`` is a message of the
+catalogues, said in the reader's language too. A room that tells something new adds a row here.
 """
 
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from string import Formatter
 from typing import Any
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models.organisation import Role
@@ -62,7 +64,8 @@ NOTICES: dict[str, Notice] = {
     "job.failed": Notice(_("Job {name} failed"), _("Reason: {reason}")),
     "job.suspended": Notice(_("Job {name} is suspended"), _("Resume it whenever you like.")),
     "job.retried": Notice(
-        _("Job {name} starts again"), _("The attempt before ended: {reason}. It goes on from its checkpoint.")
+        _("Job {name} starts again"),
+        _("The attempt before failed; it goes on from its checkpoint. Reason: {reason}"),
     ),
 }
 
@@ -80,12 +83,16 @@ def check(kind: str, params: Mapping[str, Any]) -> None:
 def render(kind: str, params: Mapping[str, Any]) -> tuple[str, str]:
     """Return title and text in the language that is active."""
     notice = NOTICES[kind]
-    said = {name: _role(value) if name == "role" else value for name, value in params.items()}
+    said = {name: _say(name, value) for name, value in params.items()}
     return str(notice.title).format_map(said), str(notice.text).format_map(said)
 
 
-def _role(word: str) -> str:
-    return str(Role(word).label) if word in Role.values else word
+def _say(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return gettext(value["sentence"]) % value.get("values", {})
+    if name == "role" and value in Role.values:
+        return Role(value).label
+    return value
 
 
 def names(text: str) -> set[str]:

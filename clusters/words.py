@@ -2,6 +2,7 @@
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 
 MESSAGES: dict[str, str | Promise] = {
     "setting_up": _("The servers are being set up."),
@@ -58,6 +59,12 @@ def state(status: str) -> str:
 def message(code: str) -> str:
     """Return the sentence of a message; text that is no code stands as it is."""
     return str(MESSAGES.get(code, code))
+
+
+def source(code: str) -> dict[str, str] | str:
+    """Return the sentence of a message for a notification, which says it in each reader's language."""
+    with override(None):
+        return {"sentence": str(MESSAGES[code])} if code in MESSAGES else code
 
 
 def event(kind: str, detail: str = "") -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop, pgettext
 
-from jobs.reasons import Reason
+from jobs.reasons import SENTENCES, Reason
 
 EVENTS = {
     "submitted": gettext_noop("Submitted: %(replicas)s replicas × %(gpus)s GPUs."),
@@ -32,6 +32,11 @@ EVENTS = {
 def store(reason: Reason | None) -> dict[str, Any] | None:
     """Return the stored form of a reason."""
     return None if reason is None else {"code": reason.code, "values": dict(reason.values)}
+
+
+def message(why: Mapping[str, Any] | None) -> dict[str, Any] | str:
+    """Return a stored reason as a message that a notification says in each reader's language."""
+    return "" if not why else {"sentence": SENTENCES[why["code"]], "values": why["values"]}
 
 
 def say(why: Mapping[str, Any] | None) -> str:

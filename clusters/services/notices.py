@@ -1,8 +1,10 @@
 """What people are told about a cluster: its organisation by notices, staff by mail where they must act."""
 
 import logging
+import re
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -30,7 +32,7 @@ def late(cluster: Cluster, now: datetime) -> None:
 def failed(cluster: Cluster, reason: str, now: datetime) -> None:
     """Tell that the set-up failed."""
     once = cluster.state_since.isoformat()
-    _tell(cluster, "cluster.failed", "bad", now, once=once, mail_to=MANAGERS, reason=words.message(reason))
+    _tell(cluster, "cluster.failed", "bad", now, once=once, mail_to=MANAGERS, reason=words.source(reason))
     _alarm("cluster_failed", _set_up_failed, cluster, now, once=once)
 
 
@@ -87,7 +89,7 @@ def _tell(
     *,
     once: str = "",
     mail_to: tuple[str, ...] = (),
-    **params: str,
+    **params: Any,
 ) -> None:
     notifications.notify(
         organisation=cluster.organisation,
@@ -111,7 +113,7 @@ def _alarm(
             details = "\n".join(filter(None, [cluster.pk, cluster.site.name, node]))
             mail.write(
                 to=person.email,
-                subject=f"{sentence.partition('.')[0]} ({cluster.pk})",
+                subject=f"{re.split('[.。]', sentence)[0]} ({cluster.pk})",
                 body=f"{sentence}\n\n{details}\n\n{settings.PUBLIC_URL}",
                 once_key=":".join(filter(None, ["alarm", kind, cluster.pk, once, person.pk])),
                 now=now,

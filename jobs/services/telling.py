@@ -16,7 +16,7 @@ def job_ended(job: Job, run: Run, *, now: datetime) -> None:
         organisation=job.organisation,
         kind=kind,
         severity=severity,
-        params={"name": job.name, "reason": words.say(run.why)},
+        params={"name": job.name, "reason": words.message(run.why)},
         link=f"/jobs/{job.pk}",
         once_key=f"{kind}:{run.pk}",
         now=now,

@@ -107,6 +107,14 @@ def test_those_with_the_role_hear_by_mail_in_their_language() -> None:
     assert "out of memory" in message.body
 
 
+def test_a_sentence_within_a_notice_is_said_with_its_values() -> None:
+    values = {"replica": "worker-0", "exit_code": 2}
+    sentence = {"sentence": "%(replica)s ended with exit code %(exit_code)s.", "values": values}
+    _title, text = notices.render("job.failed", {"name": "a", "reason": sentence})
+    assert text == "Reason: worker-0 ended with exit code 2."
+    assert "Viewer" in notices.render("member.joined", {"person": "Li", "role": "viewer"})[1]
+
+
 @pytest.mark.parametrize("change", [{"kind": "no.such"}, {"params": {}}, {"severity": "loud"}])
 def test_a_notice_without_sentences_or_values_is_a_fault_of_ours(change: dict[str, Any]) -> None:
     told: dict[str, Any] = {"kind": "cluster.ready", "severity": "good", "params": {"name": "a"}, **change}
