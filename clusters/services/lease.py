@@ -1,7 +1,8 @@
 """A claim on a cluster: who steps it holds the row by a token, calls the site, applies under the token."""
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from clusters.models import Cluster
 from clusters.services import events
 from core import claims
 
-CLAIM_SECONDS = 120
+CLAIM_SECONDS = 45  # anew before each call that changes the site; what a killed worker left waits so long
 LONGEST_PAUSE = timedelta(seconds=60)
 
 
@@ -27,10 +28,13 @@ class Lease:
     cluster: Cluster
     token: str
     now: datetime
+    taken: float = field(default_factory=time.monotonic)
 
     def check(self) -> None:
-        """Raise Lost unless the claim still stands: asked before each call that changes the site."""
-        if not claims.owned(Cluster, self.cluster.pk, self.token).filter(status=self.cluster.status).exists():
+        """Raise Lost unless the claim still stands, and renew it: asked before calls that change the site."""
+        until = self.now + timedelta(seconds=time.monotonic() - self.taken + CLAIM_SECONDS)
+        rows = claims.owned(Cluster, self.cluster.pk, self.token).filter(status=self.cluster.status)
+        if not rows.update(claim_until=until):
             raise Lost
 
     def move(

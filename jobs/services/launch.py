@@ -20,7 +20,7 @@ from k8s import errors
 from k8s.port import Port
 
 logger = logging.getLogger(__name__)
-CLAIM_SECONDS = 60
+CLAIM_SECONDS = 30  # a killed launch is made again after it; two at once make the same objects
 BACKOFF_MOST = timedelta(minutes=2)
 
 

@@ -1,7 +1,9 @@
 """Two workers on one cluster, and a worker killed between any two steps: the end state is the same."""
 
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -149,6 +151,19 @@ def test_a_worker_that_comes_back_too_late_changes_nothing(
     assert world.owners() == {}
     kinds = list(ClusterEvent.objects.filter(cluster=cluster).values_list("kind", flat=True))
     assert len(kinds) == len(set(kinds)) + 1  # only the warning comes twice: a day and an hour before
+
+
+@pytest.mark.django_db
+def test_a_claim_lasts_as_long_as_its_worker_works(world: EmbeddedSite) -> None:
+    """So it can be short, and what a killed worker left is soon taken up."""
+    cluster = book(world)
+    held = lease.take(cluster.pk, NOW)
+    assert held is not None
+    replace(held, taken=time.monotonic() - 40).check()
+    assert lease.take(cluster.pk, NOW + AFTER_CLAIM + timedelta(seconds=30)) is None
+    assert lease.take(cluster.pk, NOW + AFTER_CLAIM + timedelta(seconds=60)) is not None
+    with pytest.raises(lease.Lost):
+        held.check()
 
 
 @pytest.mark.django_db(transaction=True)
