@@ -56,6 +56,8 @@ def apply(*, run_id: str, seen: status.Observation, now: datetime, version: str 
         run.observed_at, run.observed_version = now, version
         if seen.exists:
             run.launched_at = run.launched_at or now
+        if seen.exists and run.status == "launching" != derived.status:  # its worker has not said so yet
+            timeline.record(run.job, "launched", run=run, now=now)
         if derived.started_at is not None and run.started_at is None:
             run.started_at = min(derived.started_at, now)
         if derived.status in states.RUN.final:
