@@ -3,6 +3,8 @@
 BERTH_URL and BERTH_TOKEN name another portal; without them the one of `make run` is found.
 """
 
+import argparse
+import http.client
 import json
 import os
 import subprocess
@@ -22,6 +24,7 @@ from portal.local import discover  # noqa: E402
 EMAIL = "demo@berth.example"
 FINAL = ("succeeded", "failed", "cancelled")
 STEPS, EVERY, CHOSEN = 60, 20, 20
+PATIENCE = 90  # seconds of asking again: longer than a request that died with its process keeps its key
 
 
 class Broken(Exception):
@@ -47,22 +50,21 @@ class Portal:
             data = json.dumps(body).encode()
             headers |= {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())}
         request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
-        for attempt in range(5):
+        deadline = time.monotonic() + PATIENCE
+        while True:
             try:
                 with urllib.request.urlopen(request, timeout=30) as answer:
                     return json.loads(answer.read() or b"null")
             except urllib.error.HTTPError as error:
                 text = error.read().decode("utf-8", "replace")
                 # The key makes a repeat safe: what was on its way or could not be had now is asked again.
-                if attempt < 4 and (error.code >= 500 or "idempotency_in_progress" in text):
-                    time.sleep(1)
-                    continue
-                raise Broken(f"{method} {path}: {error.code} {text[:500]}") from error
-            except OSError as error:
-                if attempt == 4:
+                again = error.code in (429, *range(500, 600)) or "idempotency_in_progress" in text
+                if not again or time.monotonic() > deadline:
+                    raise Broken(f"{method} {path}: {error.code} {text[:500]}") from error
+            except (OSError, http.client.HTTPException) as error:
+                if time.monotonic() > deadline:
                     raise Broken(f"{method} {path}: {error}") from error
-                time.sleep(1)
-        raise AssertionError("unreachable")
+            time.sleep(1)
 
 
 class Walk:
@@ -132,7 +134,7 @@ def rent(portal: Portal, walk: Walk) -> tuple[dict[str, Any], dict[str, Any]]:
         lambda: wait(
             lambda: portal.get(f"/orders/{order['id']}"),
             lambda one: one["status"] in ("paid", "fulfilled"),
-            60,
+            120,
             "payment",
         ),
     )
@@ -141,7 +143,7 @@ def rent(portal: Portal, walk: Walk) -> tuple[dict[str, Any], dict[str, Any]]:
         lambda: wait(
             lambda: portal.get(f"/clusters/{order['cluster']}"),
             lambda one: one["status"] == "ready",
-            120,
+            300,
             "a ready cluster",
         ),
     )
@@ -155,7 +157,7 @@ def window() -> str:
     return f"&starts_at={times[0]}&ends_at={times[1]}"
 
 
-def train(portal: Portal, walk: Walk, cluster: dict[str, Any]) -> Any:
+def train(portal: Portal, walk: Walk, cluster: dict[str, Any], step_time: float) -> Any:
     """Submit the NumPy example with two replicas and see it to its end, log and checkpoints included."""
     code = (ROOT / "examples" / "char-lm-numpy" / "main.py").read_text(encoding="utf-8")
     command = [
@@ -167,6 +169,8 @@ def train(portal: Portal, walk: Walk, cluster: dict[str, Any]) -> Any:
         str(EVERY),
         "--log-every",
         "1",
+        "--step-time",
+        str(step_time),
     ]
     spec = {
         "name": "smoke",
@@ -255,13 +259,21 @@ def invoice(portal: Portal, order: dict[str, Any]) -> Any:
     return found
 
 
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    slower = "seconds that each step of training takes longer, so that there is time to disturb it"
+    parser.add_argument("--step-time", type=float, default=0.0, help=slower)
+    return parser.parse_args()
+
+
 def main() -> int:
+    asked = options()
     walk = Walk()
     url = os.environ.get("BERTH_URL") or discover.services().get("PUBLIC_URL") or "http://127.0.0.1:8000"
     try:
         portal = Portal(url, walk.step("token", issue_token))
         order, cluster = rent(portal, walk)
-        job = train(portal, walk, cluster)
+        job = train(portal, walk, cluster, asked.step_time)
         come_back(portal, walk, job)
         paid = walk.step("invoice paid", lambda: invoice(portal, order))
     except Broken as error:
