@@ -1,8 +1,16 @@
 """Both languages say everything that the sources say."""
 
+import re
 from pathlib import Path
 
+import pytest
+
 from portal import catalogues
+
+ROOT = Path(__file__).resolve().parents[2]
+HAN = re.compile(r"[\u4e00-\u9fff]")
+PLACEHOLDER = re.compile(r"%\([^)]+\)[sd]|\{[a-z_]*\}|%s")
+SAME = {"API", "Git", "GPU", "GPUs", "Id", "NVMe", "REST API"}  # names and units, alike in both languages
 
 
 def write(root: Path, name: str, text: str) -> None:
@@ -43,3 +51,39 @@ def test_updating_keeps_what_is_translated_and_names_what_is_not(tmp_path: Path)
     catalogues.update(tmp_path, "zh_Hans")
     assert catalogues.missing(tmp_path, "zh_Hans") == ["billing/b.py:1: Cancel"]
     assert catalogues.read(tmp_path, "zh_Hans").get("Pay now").string == "立即支付"
+
+
+@pytest.mark.parametrize("language", sorted(catalogues.LANGUAGES))
+def test_the_catalogue_is_complete(language: str) -> None:
+    assert catalogues.missing(ROOT, language) == []
+
+
+def test_chinese_is_chinese() -> None:
+    odd = [
+        text
+        for sources, texts in chinese()
+        for text in texts
+        if re.search(r"[A-Za-z]{2}", PLACEHOLDER.sub("", sources[-1]))
+        and sources[0] not in SAME
+        and not HAN.search(text)
+    ]
+    assert odd == []
+
+
+def test_placeholders_survive_translation() -> None:
+    wrong = [
+        text
+        for sources, texts in chinese()
+        for text in texts
+        if set(PLACEHOLDER.findall(text)) != set(PLACEHOLDER.findall(sources[-1]))
+    ]
+    assert wrong == []
+
+
+def chinese() -> list[tuple[list[str], list[str]]]:
+    """Return every message and its Chinese, each as singular and plural or one text."""
+    return [(_texts(row.id), _texts(row.string)) for row in catalogues.read(ROOT, "zh_Hans") if row.id]
+
+
+def _texts(words: str | tuple[str, ...]) -> list[str]:
+    return [words] if isinstance(words, str) else list(words)
