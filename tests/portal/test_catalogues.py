@@ -1,6 +1,7 @@
 """Both languages say everything that the sources say."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -85,5 +86,5 @@ def chinese() -> list[tuple[list[str], list[str]]]:
     return [(_texts(row.id), _texts(row.string)) for row in catalogues.read(ROOT, "zh_Hans") if row.id]
 
 
-def _texts(words: str | tuple[str, ...]) -> list[str]:
-    return [words] if isinstance(words, str) else list(words)
+def _texts(words: str | Sequence[str] | None) -> list[str]:
+    return [words] if isinstance(words, str) else list(words or [])
