@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import get_language, gettext_lazy
@@ -94,30 +94,23 @@ def page(request: HttpRequest) -> dict[str, Any]:
         "role_label": access.member.get_role_display() if access else "",
         "memberships": getattr(request, "memberships", []),
         "unread": SimpleLazyObject(lambda: _unread(access)),
-        "notifications_url": _url("accounts:notifications") if access else "",
-        "organisation_url": _url("accounts:organisation") if access else "",
-        "switch_url": _url("accounts:switch") if access else "",
-        "search_url": _url("search") if access else "",
-        "search_text": request.GET.get("q", "")[:100] if request.path == _url("search") else "",
+        "notifications_url": reverse("accounts:notifications") if access else "",
+        "organisation_url": reverse("accounts:organisation") if access else "",
+        "switch_url": reverse("accounts:switch") if access else "",
+        "search_url": reverse("search") if access else "",
+        "search_text": request.GET.get("q", "")[:100] if request.path == reverse("search") else "",
         "zone_name": timezone.get_current_timezone_name() if access else "",
         "demo": settings.DEMO,
         "embedded": settings.EMBEDDED_SITE,
     }
 
 
-def _url(name: str) -> str:
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""
-
-
 def _items(path: str, entries: Entries) -> list[Item]:
     found = []
     for name, icon, label in entries:
-        if url := _url(name):
-            current = path == url or (url != "/" and path.startswith(f"{url.rstrip('/')}/"))
-            found.append(Item(url, icon, label, current))
+        url = reverse(name)
+        current = path == url or (url != "/" and path.startswith(f"{url.rstrip('/')}/"))
+        found.append(Item(url, icon, label, current))
     return found
 
 
