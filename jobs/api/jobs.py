@@ -108,6 +108,7 @@ class ResumeView(BerthAPIView):
             access=self.access,
             job_id=job_id,
             checkpoint_id=given.validated_data.get("checkpoint"),
+            idempotency_key=key_of(request),
             now=timezone.now(),
         )
         return Response(_show(self, job_id))

@@ -88,6 +88,7 @@ class Run(models.Model):
     stop_at = models.DateTimeField(null=True, blank=True)
     stop_by = models.CharField(max_length=254, blank=True)
     not_before = models.DateTimeField(null=True, blank=True)  # backoff of a retry
+    idempotency_key = models.CharField(max_length=255, null=True, blank=True)  # of the wish to resume
     placement = models.JSONField(default=list)  # replicas per node: [[node name, count], …]
     holds = models.BooleanField(default=False)
     object_uid = models.CharField(max_length=64, blank=True)
@@ -110,6 +111,7 @@ class Run(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["job", "number"], name="run_number_once"),
+            models.UniqueConstraint(fields=["job", "idempotency_key"], name="run_key_once"),
             models.UniqueConstraint(
                 fields=["job"],
                 name="run_one_open",

@@ -27,11 +27,23 @@ def suspend(*, access: Access, job_id: str, now: datetime) -> Job:
     return _stop(access, job_id, "suspended", "job.suspend_asked", now)
 
 
-def resume(*, access: Access, job_id: str, checkpoint_id: str | None = None, now: datetime) -> Job:
-    """Queue run n+1 from the chosen checkpoint, else from the newest complete one, else from the start."""
+def resume(
+    *,
+    access: Access,
+    job_id: str,
+    checkpoint_id: str | None = None,
+    idempotency_key: str | None = None,
+    now: datetime,
+) -> Job:
+    """Queue run n+1 from the chosen checkpoint, else from the newest complete one, else from the start.
+
+    A repeat with the same key, whatever has become of the run by then, changes nothing.
+    """
     access.require("jobs:write")
     with transaction.atomic():
         job = _locked(access, job_id)
+        if idempotency_key and job.runs.filter(idempotency_key=idempotency_key).exists():
+            return job
         if job.status != "suspended" and job.status not in states.JOB_FINAL:
             raise _wrong_state(
                 job, _("Only a suspended or ended job can be resumed; this one is %(status)s.")
@@ -45,7 +57,14 @@ def resume(*, access: Access, job_id: str, checkpoint_id: str | None = None, now
             )
         last = job.runs.select_related("resume_from").order_by("-number")[0]
         start = _chosen(job, checkpoint_id) if checkpoint_id else ending.continue_from(last)
-        run = submit.new_run(job, number=last.number + 1, cause="resume", now=now, resume_from=start)
+        run = submit.new_run(
+            job,
+            number=last.number + 1,
+            cause="resume",
+            now=now,
+            resume_from=start,
+            idempotency_key=idempotency_key,
+        )
         before = job.status
         Job.objects.filter(pk=job.pk).update(status="queued", why=None, queued_at=now, finished_at=None)
         if start is None:

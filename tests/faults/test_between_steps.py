@@ -1,12 +1,13 @@
 """Killed between any two steps of training and of coming back, the end is as if nothing had happened."""
 
+import contextlib
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from accounts.services import audit
-from core import claims, errors
+from core import claims
 from jobs.services import (
     checkpoints,
     collect,
@@ -127,14 +128,21 @@ def test_coming_back_by_hand_survives(
     player.rest(job)
     chosen = job.checkpoints.get(step=2)
     seen = steps.kill_at(monkeypatch, owner, name)
-    for _click in range(4):
-        try:
-            control.resume(access=world.access, job_id=job.pk, checkpoint_id=chosen.pk, now=timezone.now())
-        except steps.Killed:
-            continue
-        except errors.InvalidState:
-            break  # it is under way
+
+    def click() -> None:
+        control.resume(
+            access=world.access,
+            job_id=job.pk,
+            checkpoint_id=chosen.pk,
+            idempotency_key="click",
+            now=timezone.now(),
+        )
+
+    for _again in range(4):
+        with contextlib.suppress(steps.Killed):
+            click()
     player.rest(job)
+    click()  # the answer was lost, and the run has ended before the repeat
     assert seen["before"], f"{name} was never reached"
     end = steps.outcome(world, job)
     assert end["runs"] == [*EXPECTED["runs"], (3, "resume", "succeeded", 0, "")]

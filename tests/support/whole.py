@@ -8,11 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from portal.local import ports
+from portal.local import ports, supervisor
 from tests.support import tree
 from tests.support.wait import until
 
@@ -29,6 +30,7 @@ class Portal:
         self.output = data.parent / f"{data.name}.txt"
         self.user = user
         self.child: subprocess.Popen[bytes] | None = None
+        self.killed: list[tuple[str, float]] = []
 
     def command(self, port: int) -> list[str]:
         return [sys.executable, "-m", "portal.local.run", "--port", str(port)]
@@ -121,11 +123,22 @@ class Portal:
     def kill(self, *names: str) -> None:
         """Kill processes at once with all that they have in their groups, as the kernel would."""
         numbers = [until(lambda name=name: self.process(name), START_SECONDS) for name in names]
+        self.killed += [(name, time.monotonic()) for name in names]
         for number in numbers:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(number, signal.SIGKILL)
         for number in numbers:
             until(lambda number=number: not Path(f"/proc/{number}").exists(), START_SECONDS)
+
+    def calm_down(self, coming: list[str]) -> None:
+        """Wait until so many kills more are fewer than what ends a portal: five of a process in a minute."""
+
+        def calm() -> bool:
+            since = time.monotonic() - supervisor.WINDOW
+            recent = [name for name, at in self.killed if at > since]
+            return all(recent.count(name) + coming.count(name) < supervisor.RESTARTS for name in coming)
+
+        until(calm, supervisor.WINDOW * 2, pause=0.5)
 
     def services(self) -> dict[str, str]:
         """Return the settings that this start has made: addresses and secrets of its services."""
