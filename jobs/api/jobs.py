@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.base import BerthAPIView
+from core import errors
 from core.rest import pagination
 from core.rest.serializers import EmptySerializer
 from jobs import reads, shapes
@@ -45,7 +47,7 @@ class JobsView(BerthAPIView):
     def post(self, request: Request) -> Response:
         """Submit a job; with ``dry_run=true`` only say what would happen."""
         now = timezone.now()
-        if request.query_params.get("dry_run", "").lower() in ("1", "true"):
+        if _flag(request, "dry_run"):
             return Response(dryrun.plan(access=self.access, data=request.data, now=now))
         row = submit.submit(access=self.access, data=request.data, idempotency_key=key_of(request), now=now)
         # What was just written is shown without asking the queue: its place is known a moment later.
@@ -118,6 +120,14 @@ def key_of(request: Request) -> str | None:
     """Return the identity under which the row of this request is written once."""
     found: str | None = getattr(request, "idempotency_key", None)
     return found
+
+
+def _flag(request: Request, name: str) -> bool:
+    """Return a yes or no of the query; another word is refused, since a plan that was meant must not run."""
+    word = request.query_params.get(name, "false").lower()
+    if word not in ("true", "1", "false", "0"):
+        raise errors.Invalid.field(name, "choice", _("Write true or false."))
+    return word in ("true", "1")
 
 
 def job_of(view: BerthAPIView, job_id: str) -> Job:

@@ -53,6 +53,8 @@ def look(cluster: Cluster, folder: str) -> Listing:
         items = list(islice(_store(cluster).list(prefix), MOST_LISTED + 1))
     except BadKey as error:
         raise _no_name() from error
+    except StorageError as error:
+        raise errors.Conflict(_("The data folder did not do this: %(why)s") % {"why": error}) from error
     found: dict[str, Entry] = {}
     skip = len(prefix) + 1 if prefix else 0
     for item in items[:MOST_LISTED]:

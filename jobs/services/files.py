@@ -1,6 +1,7 @@
 """The shared volume ``/data`` of a cluster: what lies in it, and bringing files there."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -16,7 +17,7 @@ from clusters.models import Cluster
 from core import errors
 from jobs.listing import Item
 from jobs.services import places
-from jobs.storage import BadKey, NotThere, Storage
+from jobs.storage import BadKey, NotThere, Storage, StorageError
 
 MOST_BYTES = 100 * 1024 * 1024
 MOST_FILES = 10_000  # looked at for one listing
@@ -68,13 +69,16 @@ def put(*, access: Access, cluster: Cluster, path: str, file: UploadedFile, now:
         raise errors.Invalid.field("file", "too_large", _("A file has at most 100 MB; fetch more by a job."))
     key = _clean(path)
     volume = _volume(cluster)
-    try:
-        with volume.open_write(key) as target:
-            for chunk in file.chunks(CHUNK):
-                target.write(chunk)
+    with _sentences():
+        try:
+            with volume.open_write(key) as target:
+                for chunk in file.chunks(CHUNK):
+                    target.write(chunk)
+        except NotThere as error:
+            raise errors.Invalid.field(
+                "path", "taken", _("A file stands where this path needs a folder, or a folder in its place.")
+            ) from error
         item = volume.stat(key)
-    except BadKey as error:
-        raise _bad_path() from error
     if item is None:
         raise errors.Conflict(_("The file was deleted while it was written."))
     audit.record(
@@ -94,7 +98,9 @@ def delete(*, access: Access, cluster: Cluster, path: str, now: datetime) -> Non
     key = _clean(path)
     if not key:
         raise errors.Invalid.field("path", "required", _("Name a file or a folder."))
-    if not _volume(cluster).delete(key):
+    with _sentences():
+        count = _volume(cluster).delete(key)
+    if not count:
         raise errors.NotFound(_("There is no such file."))
     audit.record(
         actor=access.actor,
@@ -110,13 +116,11 @@ def open_file(cluster: Cluster, path: str) -> tuple[BinaryIO, int]:
     """Open a file for download and return it with its size; the caller closes it."""
     key = _clean(path)
     volume = _volume(cluster)
-    try:
+    with _sentences():
         item = volume.stat(key) if key else None
         if item is None:
             raise errors.NotFound(_("There is no such file."))
         return volume.open_read(key), item.size
-    except NotThere as error:
-        raise errors.NotFound(_("There is no such file.")) from error
 
 
 def _volume(cluster: Cluster) -> Storage:
@@ -133,10 +137,21 @@ def _volume(cluster: Cluster) -> Storage:
 
 
 def _items(volume: Storage, prefix: str) -> Iterator[Item]:
-    try:
+    with _sentences():
         yield from volume.list(prefix)
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Say in words what the store does not do: what a job made of its volume is no fault of ours."""
+    try:
+        yield
     except BadKey as error:
         raise _bad_path() from error
+    except NotThere as error:
+        raise errors.NotFound(_("There is no such file.")) from error
+    except StorageError as error:
+        raise errors.Conflict(_("The data folder did not do this: %(why)s") % {"why": error}) from error
 
 
 def _clean(path: str) -> str:

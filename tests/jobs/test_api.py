@@ -97,6 +97,8 @@ def test_a_dry_run_plans_and_stores_nothing(world: World, api: Any) -> None:
     assert "very-secret" not in answer.content.decode()
     assert Job.objects.count() == 0
     assert world.port.list_pytorchjobs()[0] == []
+    assert api.post("/api/v1/jobs?dry_run=yes", world.spec()).json()["errors"][0]["field"] == "dry_run"
+    assert Job.objects.count() == 0
 
 
 def test_strangers_find_nothing(world: World, api: Any) -> None:

@@ -104,3 +104,25 @@ def test_a_ticket_opens_one_object_for_minutes(world: World, client: Any) -> Non
     assert client.get(stolen[stolen.index("/internal/") :]).status_code == 404
     Cluster.objects.filter(pk=world.cluster.pk).update(status="released")
     assert client.get(path).status_code == 404
+
+
+def test_no_path_breaks_the_data_folder(world: World) -> None:
+    api = people.api(world.owner)
+    at = f"/api/v1/clusters/{world.cluster.pk}/files"
+
+    def put(path: str) -> Any:
+        form = {"file": SimpleUploadedFile("f", b"x"), "path": path}
+        return api.post(at, form, format="multipart")
+
+    assert put("a").status_code == 201
+    assert put("folder/b").status_code == 201
+    for path in ("a/b", "a/b/c", "folder"):
+        answer = put(path)
+        assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "taken"), path
+    for path in ("x" * 300, "\\x", "..", "/".join(["d" * 200] * 8)):
+        assert put(path).status_code == 422
+        assert api.get(f"{at}/content", {"path": path}).status_code == 422
+        assert api.get(at, {"path": path}).status_code == 422
+        assert api.delete(f"{at}?path={path}").status_code == 422
+    assert api.delete(f"{at}?path=a/b").status_code == 404
+    assert api.get(f"{at}/content", {"path": "a/b"}).status_code == 404
