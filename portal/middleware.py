@@ -1,5 +1,6 @@
-"""The request id: taken or made, in every log line and audit row, returned; one log line per request."""
+"""What every request goes through: its id, one log line, and its body taken in to the end."""
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -9,7 +10,30 @@ from django.http import HttpRequest, HttpResponseBase
 from core import context
 
 QUIET = ("/livez", "/readyz", "/metrics", "/static/")
+BODIES = ("POST", "PUT", "PATCH", "DELETE")
+DRAIN_MOST = 32 * 1024 * 1024
+PIECE = 64 * 1024
 logger = logging.getLogger("berth.request")
+
+
+class UnreadBodyMiddleware:
+    """Takes in what a refused request still sends, so that its sender lives to read the refusal.
+
+    A socket that is closed with bytes unread is reset, and the answer (413, 401) is lost with it.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        stream = getattr(request, "_stream", None)
+        if request.method in BODIES and stream is not None:
+            room = DRAIN_MOST
+            with contextlib.suppress(OSError, ValueError):  # the sender is gone, or the stream is closed
+                while room > 0 and (piece := stream.read(min(PIECE, room))):
+                    room -= len(piece)
+        return response
 
 
 class RequestIdMiddleware:

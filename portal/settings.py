@@ -42,6 +42,7 @@ SELLER = {
     "zone": env.text("SELLER_ZONE", "Asia/Shanghai"),
 }
 HOLD_TIME = timedelta(minutes=env.number("HOLD_MINUTES", 15))
+OPEN_ORDERS_MOST = env.number("OPEN_ORDERS_MOST", 5)  # unpaid, of one organisation: each holds nodes
 QUOTE_LIFETIME = timedelta(minutes=env.number("QUOTE_MINUTES", 60))
 TURNAROUND = timedelta(minutes=env.number("TURNAROUND_MINUTES", 30))
 
@@ -71,6 +72,7 @@ INSTALLED_APPS = [
     "portal",
 ]
 MIDDLEWARE = [
+    "portal.middleware.UnreadBodyMiddleware",
     "portal.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
