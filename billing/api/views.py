@@ -125,7 +125,9 @@ class OrdersView(OrderAnswers):
         request=serializers.OrderRequestSerializer,
         responses={
             (201, "application/json"): serializers.OrderSerializer,
-            **_conflict(serializers.OrderConflictSerializer, "sold_out, quote_expired, quote_accepted"),
+            **_conflict(
+                serializers.OrderConflictSerializer, "sold_out, quote_expired, quote_accepted, too_many_holds"
+            ),
         },
     )
     def post(self, request: Request) -> Response:

@@ -2,14 +2,25 @@
 
 from datetime import datetime
 
+from django.conf import settings
+from django.db import connection
 from django.db.models import Q
+from django.utils.translation import ngettext
 
+from accounts.models import Organisation
 from accounts.services import audit
 from billing.models import Order
 from billing.services import telling
 from clusters.models import NodeType, Site
 from clusters.services import bookings
+from core import errors
 from core.actors import Actor
+
+
+class TooManyHolds(errors.Conflict):
+    """An organisation keeps more nodes from others than it may without paying."""
+
+    code = "too_many_holds"
 
 
 def clear_expired(
@@ -25,6 +36,26 @@ def clear_expired(
     found = rows.filter(cluster__in=list(clusters), status="pending").order_by("pk")
     for order in found.select_related("cluster"):
         end_hold(order, "expired", "hold_ended", actor=Actor.system("Berth"), now=now)
+
+
+def check_room(organisation: Organisation, *, now: datetime) -> None:
+    """Raise TooManyHolds when the organisation holds nodes with as many unpaid orders as one may have.
+
+    The lock of the transaction makes rivals of one organisation wait for each other, so that none of them
+    is counted too early.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"holds:{organisation.pk}"])
+    unpaid = Order.objects.for_org(organisation).filter(status="pending", hold_expires_at__gt=now)
+    if unpaid.count() >= settings.OPEN_ORDERS_MOST:
+        raise TooManyHolds(
+            ngettext(
+                "Your organisation already holds nodes with {most} unpaid order. Pay or cancel it first.",
+                "Your organisation already holds nodes with {most} unpaid orders. "
+                "Pay or cancel one of them first.",
+                settings.OPEN_ORDERS_MOST,
+            ).format(most=settings.OPEN_ORDERS_MOST)
+        )
 
 
 def end_hold(order: Order, status: str, message: str, *, actor: Actor, now: datetime) -> None:

@@ -41,7 +41,7 @@ def place(
 
     Without a method the nodes are held and nothing is charged yet: :func:`pay_again` follows. The same key
     continues the same order; another key on an accepted quote is refused. Raises Conflict (sold_out with
-    the next start, quote_expired, quote_accepted) and Invalid (unsupported_method).
+    the next start, quote_expired, quote_accepted, too_many_holds) and Invalid (unsupported_method).
     """
     with transaction.atomic():
         quote = (
@@ -145,6 +145,7 @@ def _accept(
     now: datetime,
 ) -> Order:
     _check_terms(quote, organisation, now)
+    holds.check_room(organisation, now=now)
     start = now if quote.starts_now else quote.starts_at
     end = periods.end(start, quote.term, quote.zone)
     holds.clear_expired(quote.site, quote.node_type, start, end, now=now, wait=True)

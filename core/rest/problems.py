@@ -46,6 +46,7 @@ CODES = (
     "refund_exceeds_payment",
     "sold_out",
     "too_large",
+    "too_many_holds",
     "too_many_requests",
     "unauthenticated",
     "unavailable",
