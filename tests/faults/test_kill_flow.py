@@ -27,12 +27,13 @@ KILLS = {
         ("2 running", "watcher"),
     ],
     "beat, web": [
-        ("ordered", "beat web"),
+        ("ordered", "beat"),
         ("1 pending", "beat"),
         ("1 running", "web"),
         ("2 queued", "beat web"),
     ],
     "site": [
+        ("ordered", "web"),
         ("provisioning", "embedded"),
         ("1 pending", "embedded"),
         ("1 running", "embedded"),
