@@ -17,6 +17,8 @@ from pathlib import Path
 from portal.local import osuser, ports, postgres, redis
 from tests.support import migrated
 
+PATIENCE = 10  # seconds
+
 
 class Servers:
     """The two servers of one run, in a folder that is thrown away."""
@@ -49,7 +51,12 @@ class Servers:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child.pid, how)
         while self.children:
-            self.children.pop().wait()
+            child = self.children.pop()
+            try:
+                child.wait(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
 
     def _serve(self, command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
@@ -72,6 +79,7 @@ class Servers:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a shell's background job inherits it as ignored
     folder = Path(tempfile.mkdtemp(prefix="berth-tests-"))
     data = Path(tempfile.mkdtemp(prefix="berth-tests-data-"))
     data.chmod(0o711)  # pods have users of their own, which pass through
