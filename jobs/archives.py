@@ -1,5 +1,6 @@
 """Looking into an archive of code without unpacking it: what could not be unpacked later is refused now."""
 
+import posixpath
 import tarfile
 import zipfile
 import zlib
@@ -56,8 +57,15 @@ def _inspect_tar(file: IO[bytes]) -> None:
             _check_name(info.name)
             if info.ischr() or info.isblk() or info.isfifo():
                 raise BadArchive("special", info.name)
-            if (info.issym() or info.islnk()) and (info.linkname.startswith("/") or "\0" in info.linkname):
-                raise BadArchive("outside", info.linkname)
+            if info.issym() or info.islnk():
+                # A hard link counts from the archive's root, a symbolic one from where it stands.
+                _check_link(posixpath.dirname(info.name) if info.issym() else "", info.linkname)
+
+
+def _check_link(folder: str, target: str) -> None:
+    end = posixpath.normpath(posixpath.join(folder, target))
+    if target.startswith("/") or "\0" in target or end == ".." or end.startswith("../"):
+        raise BadArchive("outside", target)
 
 
 def _count(files: int, size: int) -> None:
