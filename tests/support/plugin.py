@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
+from portal import catalogues
 from tests.support import network, services
 
 
@@ -12,6 +14,7 @@ from tests.support import network, services
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is None:
+        catalogues.compile_all(Path(__file__).parents[2])  # so that pages speak Chinese
         services.start()
     else:
         services.use_own(worker)
