@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -14,7 +13,7 @@ from rest_framework.response import Response
 
 from accounts.api.base import BerthAPIView
 from clusters.models import Cluster
-from core import errors
+from core import attachments, errors
 from core.rest.fields import z
 from jobs.api import serializers
 from jobs.services import files
@@ -41,7 +40,7 @@ class FilesView(BerthAPIView):
         responses={201: serializers.FileSerializer},
     )
     def post(self, request: Request, cluster_id: str) -> Response:
-        """Write a file of at most 100 MB to /data; ``path`` is where, the file's own name without it."""
+        """Write a file of at most 1 GB to /data; ``path`` is where, the file's own name without it."""
         cluster = _cluster(self, cluster_id)
         if unknown := sorted(set(request.data) - {"file", "path"}):
             raise errors.Invalid.field(unknown[0][:100], "unknown_field", _("This call has no such field."))
@@ -76,13 +75,7 @@ class FileContentView(BerthAPIView):
         """Return a file as a download."""
         path = request.query_params.get("path", "")
         file, size = files.open_file(_cluster(self, cluster_id), path)
-        name = path.rpartition("/")[2]
-        answer = FileResponse(
-            file, as_attachment=True, filename=name, content_type="application/octet-stream"
-        )
-        answer["Content-Length"] = str(size)
-        answer["X-Content-Type-Options"] = "nosniff"
-        return answer
+        return attachments.attachment(file, size, path)
 
 
 def _cluster(view: BerthAPIView, cluster_id: str) -> Cluster:

@@ -19,7 +19,7 @@ from jobs.listing import Item
 from jobs.services import places
 from jobs.storage import BadKey, NotThere, Storage, StorageError
 
-MOST_BYTES = 100 * 1024 * 1024
+MOST_BYTES = 1024**3
 MOST_FILES = 10_000  # looked at for one listing
 CHUNK = 1024 * 1024
 USABLE = ("ready", "draining")
@@ -44,6 +44,11 @@ class Listing:
     cut: bool
 
 
+def browsable(cluster: Cluster) -> bool:
+    """Say whether the volume can be looked into from here: the site shares it and the cluster lives."""
+    return cluster.status in USABLE and places.volume(cluster, "data") is not None
+
+
 def listing(cluster: Cluster, folder: str) -> Listing:
     """Return what lies in a folder of ``/data``, folders first; empty for one that is not there."""
     prefix = _clean(folder)
@@ -66,7 +71,9 @@ def put(*, access: Access, cluster: Cluster, path: str, file: UploadedFile, now:
     """Write a file to ``/data``; one of this name is replaced as a whole, never half."""
     access.require("jobs:write")
     if (file.size or 0) > MOST_BYTES:
-        raise errors.Invalid.field("file", "too_large", _("A file has at most 100 MB; fetch more by a job."))
+        raise errors.Invalid.field(
+            "file", "too_large", _("A file has at most 1 GB here. Import larger ones by a job.")
+        )
     key = _clean(path)
     volume = _volume(cluster)
     with _sentences():

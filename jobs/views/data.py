@@ -3,19 +3,18 @@
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.views.base import PageRequest, page
 from clusters import reads
-from core import errors
-from jobs.services import data
+from core import attachments, errors
+from jobs.services import files
 
 
 @require_safe
@@ -24,7 +23,7 @@ def index(request: PageRequest, cluster_id: str) -> HttpResponse:
     """Show a folder of the data volume."""
     cluster = reads.clusters(request.access.organisation).get_or_404(cluster_id)
     folder = request.GET.get("folder", "").strip("/")
-    shown = data.look(cluster, folder) if data.browsable(cluster) else None
+    shown = files.listing(cluster, folder) if files.browsable(cluster) else None
     return render(
         request,
         "jobs/data.html",
@@ -44,13 +43,14 @@ def upload(request: PageRequest, cluster_id: str) -> HttpResponse:
     """Take files into the folder."""
     cluster = reads.clusters(request.access.organisation).get_or_404(cluster_id)
     folder = request.POST.get("folder", "")
-    files = request.FILES.getlist("file")
+    sent = request.FILES.getlist("file")
     try:
-        if not files:
+        if not sent:
             raise errors.Invalid(_("Choose at least one file."))
-        for file in files:
-            data.put(access=request.access, cluster=cluster, folder=folder, file=file, now=timezone.now())
-        messages.success(request, _("Uploaded: {names}").format(names=", ".join(str(f.name) for f in files)))
+        for file in sent:
+            path = f"{folder.rstrip('/')}/{file.name}"
+            files.put(access=request.access, cluster=cluster, path=path, file=file, now=timezone.now())
+        messages.success(request, _("Uploaded: {names}").format(names=", ".join(str(f.name) for f in sent)))
     except (errors.Invalid, errors.Conflict) as error:
         messages.error(request, error.detail)
     back = reverse("jobs:data", kwargs={"cluster_id": cluster_id})
@@ -63,11 +63,11 @@ def download(request: PageRequest, cluster_id: str) -> HttpResponseBase:
     """Send one file."""
     cluster = reads.clusters(request.access.organisation).get_or_404(cluster_id)
     key = request.GET.get("key", "")
-    file = data.open_file(cluster, key)
-    answer = StreamingHttpResponse(data.pieces(file), content_type="application/octet-stream")
-    answer["Content-Disposition"] = content_disposition_header(True, key.rpartition("/")[2]) or "attachment"
-    answer["X-Content-Type-Options"] = "nosniff"
-    return answer
+    try:
+        file, size = files.open_file(cluster, key)
+    except errors.Invalid as error:  # no link of ours leads to such a name
+        raise errors.NotFound(_("There is no such file.")) from error
+    return attachments.attachment(file, size, key)
 
 
 def _crumbs(folder: str) -> list[tuple[str, str]]:
