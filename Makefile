@@ -9,7 +9,7 @@ PYTEST = $(RUN) -m pytest -q -n $(JOBS) --dist loadgroup
 CHECKING = SECRET_KEY=checking SEALING_KEYS=c1:0000000000000000000000000000000000000000000000000000000000000000
 LONGER = faults or kill or fuzz or screens
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-header --no-annotate
+	--no-header --no-annotate
 
 .PHONY: help run test test-all longer check bench seed smoke lock messages local dev
 .DEFAULT_GOAL := help
