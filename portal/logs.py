@@ -1,6 +1,7 @@
 """Logging as JSON lines on standard error, each with the request id; nothing else is configured anywhere."""
 
 import logging
+import re
 from typing import Any
 
 import structlog
@@ -8,12 +9,19 @@ from structlog.typing import EventDict, WrappedLogger
 
 from core import context
 
+_TICKET = re.compile(r"(/internal/code/)[^/\s\"'\\?]+")
+
 
 def add_request_id(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
     """Add the id of the request or task at hand."""
     if request_id := context.request_id.get():
         event["request_id"] = request_id
     return event
+
+
+def hide_tickets(logger: WrappedLogger, method: str, line: str) -> str:
+    """Cover the tickets in addresses of code, wherever a line quotes one: each opens an archive."""
+    return _TICKET.sub(r"\1•••", line)
 
 
 def not_a_503(record: logging.LogRecord) -> bool:
@@ -44,6 +52,7 @@ def configuration(level: str) -> dict[str, Any]:
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                     structlog.processors.format_exc_info,
                     structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+                    hide_tickets,
                 ],
             }
         },
