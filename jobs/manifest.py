@@ -28,7 +28,8 @@ class RunPlan:
     """All that a manifest depends on, as plain values.
 
     ``run``, ``job`` and ``cluster`` are public ids. ``secrets`` are the values of the names in the spec.
-    ``resume_from`` is empty on a fresh start. ``code_url`` is the ticket from which an archive is fetched;
+    ``resume_from`` is empty on a fresh start; ``resume_source`` is the checkpoint that is linked there before
+    the start, empty if it lies there already. ``code_url`` is the ticket from which an archive is fetched;
     ``git_token`` the value of the secret that a git source names. ``fetch_image`` needs Python, and git for
     git sources; empty means the run's own image.
     """
@@ -42,6 +43,7 @@ class RunPlan:
     gpu_resource: str = GPU_RESOURCE
     secrets: Mapping[str, str] = field(default_factory=dict)
     resume_from: str = ""
+    resume_source: str = ""
     code_url: str = ""
     git_token: str = ""
     fetch_image: str = ""
@@ -72,12 +74,14 @@ def build(plan: RunPlan) -> list[Object]:
             objects.append(_config_map(plan, "code", {"main.py": text}))
         case Archive():
             # The ticket opens the customer's code: a secret, not a variable that anybody may read.
-            objects.append(_config_map(plan, "fetch", {"fetch.py": _fetch_script()}))
+            objects.append(_config_map(plan, "fetch", {"fetch.py": _script("fetch.py")}))
             objects.append(_secret(plan, "fetch", {"CODE_URL": plan.code_url}))
         case Git():
-            objects.append(_config_map(plan, "fetch", {"fetch.py": _fetch_script()}))
+            objects.append(_config_map(plan, "fetch", {"fetch.py": _script("fetch.py")}))
             if plan.git_token:
                 objects.append(_secret(plan, "fetch", {"GIT_TOKEN": plan.git_token}))
+    if plan.resume_source:
+        objects.append(_config_map(plan, "link", {"link.py": _script("link.py")}))
     objects.append(_pytorch_job(plan))
     return objects
 
@@ -97,8 +101,8 @@ def _check(plan: RunPlan) -> None:
 
 
 @cache
-def _fetch_script() -> str:
-    return resources.files("jobs.podcode").joinpath("fetch.py").read_text(encoding="utf-8")
+def _script(name: str) -> str:
+    return resources.files("jobs.podcode").joinpath(name).read_text(encoding="utf-8")
 
 
 def _labels(plan: RunPlan) -> dict[str, str]:
@@ -171,8 +175,11 @@ def _pod(plan: RunPlan) -> Object:
         "containers": [_container(plan)],
         "volumes": _volumes(plan),
     }
-    if isinstance(plan.spec.code, Archive | Git):
-        pod["initContainers"] = [_init_container(plan)]
+    before = [_fetch_container(plan)] if isinstance(plan.spec.code, Archive | Git) else []
+    if plan.resume_source:
+        before.append(_link_container(plan))
+    if before:
+        pod["initContainers"] = before
     return pod
 
 
@@ -207,7 +214,23 @@ def _container(plan: RunPlan) -> Object:
     return container
 
 
-def _init_container(plan: RunPlan) -> Object:
+def _link_container(plan: RunPlan) -> Object:
+    """Every replica links, since any may be the first; what is there stays."""
+    return {
+        "name": "link",
+        "image": plan.fetch_image or plan.image,
+        "command": ["python", f"{FETCH_PATH}/link.py"],
+        "env": _env({"RESUME_SOURCE": plan.resume_source, "RESUME_FROM": plan.resume_from}),
+        "securityContext": {"allowPrivilegeEscalation": False},
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [
+            {"name": "checkpoints", "mountPath": plan.spec.checkpoint_path},
+            {"name": "link", "mountPath": FETCH_PATH, "readOnly": True},
+        ],
+    }
+
+
+def _fetch_container(plan: RunPlan) -> Object:
     variables = {"CODE_DIR": CODE_PATH}
     if isinstance(plan.spec.code, Git):
         variables |= {"GIT_URL": plan.spec.code.url, "GIT_REF": plan.spec.code.ref}
@@ -240,6 +263,8 @@ def _volumes(plan: RunPlan) -> list[Object]:
         case Archive() | Git():
             volumes.append({"name": "code", "emptyDir": {}})
             volumes.append({"name": "fetch", "configMap": {"name": f"{plan.name}-fetch"}})
+    if plan.resume_source:
+        volumes.append({"name": "link", "configMap": {"name": f"{plan.name}-link"}})
     return volumes
 
 

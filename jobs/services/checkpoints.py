@@ -29,7 +29,9 @@ def scan(run: Run, *, now: datetime) -> int:
     listing = list(islice(folder.list(), FILES_MOST))
     if not listing and not Checkpoint.objects.filter(run=run).exists():
         return 0
-    found = _recognise(folder, listing)
+    # What the run goes on from stands in its folder, too, and is a checkpoint of the run that wrote it.
+    linked = run.resume_from.key if run.resume_from is not None else None
+    found = [one for one in _recognise(folder, listing) if one.key != linked]
     known = {row.key: row for row in Checkpoint.objects.filter(run=run)}
     written = {item.key: item.modified for item in listing}
     rows = []

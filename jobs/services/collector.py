@@ -38,7 +38,7 @@ def once(memory: collect.Memory) -> int:
     """Read what is new of every run that is not collected yet; return how many runs had news."""
     rows = Run.objects.filter(collected=False, launched_at__isnull=False).order_by("id")
     news = 0
-    for row in rows.select_related("job", "cluster__site"):
+    for row in rows.select_related("job", "cluster__site", "resume_from"):
         try:
             news += collect.collect(row, memory=memory, now=timezone.now())
         except (errors.Error, core_errors.Unavailable, StorageError) as error:

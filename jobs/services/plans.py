@@ -51,17 +51,16 @@ def _plan(run: Run, spec: JobSpec, values: dict[str, str], code_url: str, git_to
         number=run.number,
         gpu_resource=job.cluster.site.gpu_resource,
         secrets=values,
-        resume_from=resume_path(spec, run.resume_from),
+        resume_from=_path(spec, run.pk, run.resume_from),
+        resume_source=_path(spec, run.resume_from.run_id, run.resume_from) if run.resume_from else "",
         code_url=code_url,
         git_token=git_token,
     )
 
 
-def resume_path(spec: JobSpec, checkpoint: Checkpoint | None) -> str:
-    """Return what RESUME_FROM says: the checkpoint's folder or file on the mounted volume, or nothing."""
-    if checkpoint is None:
-        return ""
-    return f"{manifest.checkpoint_dir(spec, checkpoint.run_id)}/{checkpoint.key}"
+def _path(spec: JobSpec, run: str, checkpoint: Checkpoint | None) -> str:
+    """Return a checkpoint's folder or file as it stands in the folder of a run, or nothing."""
+    return f"{manifest.checkpoint_dir(spec, run)}/{checkpoint.key}" if checkpoint is not None else ""
 
 
 def _secret_values(job: Job, spec: JobSpec) -> dict[str, str]:

@@ -16,7 +16,13 @@ AGAIN = timedelta(seconds=2)
 AGAIN_LATER = timedelta(seconds=15)
 PATIENCE = timedelta(seconds=30)
 KEEP_FOR_LOGS = timedelta(minutes=2)  # what the collector has not read by then is not waited for
-OWNED = (("Secret", "env"), ("Secret", "fetch"), ("ConfigMap", "code"), ("ConfigMap", "fetch"))
+OWNED = (
+    ("Secret", "env"),
+    ("Secret", "fetch"),
+    ("ConfigMap", "code"),
+    ("ConfigMap", "fetch"),
+    ("ConfigMap", "link"),
+)
 
 
 def carry_out_stop(run_id: str, *, now: datetime) -> None:

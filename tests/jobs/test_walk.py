@@ -1,5 +1,7 @@
 """The whole way of a job on an embedded site: submitted, trained, logged, resumed."""
 
+from pathlib import Path
+
 from django.utils import timezone
 
 from jobs import reads
@@ -45,5 +47,9 @@ def test_a_resumed_job_continues_its_loss_curve(world: World) -> None:
     assert (job.status, second.resume_from) == ("succeeded", chosen)
     again = loss_by_step(job, second)
     assert list(again) == list(range(11, 31))
+    # It went on from a link in its own folder, which is no checkpoint of its own.
+    folder = world.port.claim_folder(world.cluster.object_name, "checkpoints") / second.pk
+    assert (folder / "step-10").readlink() == Path("..") / chosen.run_id / "step-10"
+    assert sorted(second.checkpoints.values_list("step", flat=True)) == [20, 30]
     assert again == {step: value for step, value in whole.items() if step > 10}
     assert [step for step, _, _ in curves.read(job)["loss"]] == list(range(1, 31))

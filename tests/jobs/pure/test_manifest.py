@@ -240,6 +240,20 @@ def test_every_manifest_is_valid_and_the_same_twice(
     assert len(f"{job['metadata']['name']}-worker-{replicas}") <= 63
 
 
+def test_a_resumed_run_links_its_checkpoint_before_it_starts() -> None:
+    target = f"/checkpoints/{RUN}/step-10"
+    made = plan(replicas=2, resume_from=target, resume_source="/checkpoints/run_0/step-10")
+    objects = manifest.build(made)
+    validator().validate(job_of(objects))
+    assert "link.py" in by_name(objects)[f"ConfigMap/{made.name}-link"]["data"]
+    for pod in pods_of(objects):
+        (init,) = pod["initContainers"]
+        variables = {one["name"]: one["value"] for one in init["env"]}
+        assert variables == {"RESUME_SOURCE": "/checkpoints/run_0/step-10", "RESUME_FROM": target}
+        assert [one["name"] for one in init["volumeMounts"]] == ["checkpoints", "link"]
+        assert {"name": "link", "configMap": {"name": f"{made.name}-link"}} in pod["volumes"]
+
+
 def test_ids_made_by_the_portal_fit_names() -> None:
     made = replace(plan(), run=ids.new("run"), job=ids.new("job"), cluster=ids.new("clu"))
     assert len(job_of(manifest.build(made))["metadata"]["name"]) <= 40
