@@ -39,8 +39,6 @@ class Form:
             "tags": _pairs(values["tags"], "tags", faults),
             "secrets": self.secrets,
         }
-        if values["keep_last"].strip():
-            data["checkpoints"]["keep_last"] = _number(values["keep_last"])
         for name in ("name", "environment"):
             if values[name].strip():
                 data[name] = values[name].strip()
@@ -92,7 +90,6 @@ DEFAULTS = {
     "max_retries": "0",
     "priority": "normal",
     "resume": "auto",
-    "keep_last": "",
     "limit": "",
     "limit_unit": "hours",
     "env": "",
