@@ -114,6 +114,10 @@ class Store:
             self._connection.close()
         self._connection = None
 
+    def __del__(self) -> None:
+        """Let go of the file when nobody holds the store any more; Python 3.13 warns otherwise."""
+        self.close()
+
 
 class Snapshot:
     """Reads inside a transaction."""
