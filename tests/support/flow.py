@@ -102,6 +102,7 @@ class Flow:
         until(lambda: self.child.poll() is not None, SECONDS)
         assert self.child.returncode == 0, self.said()
         assert self.said().splitlines()[-1].startswith("smoke passed in "), self.said()
+        self._leave()  # the server may have been killed since the last stage
         [(order,)] = self.ask(
             "SELECT id FROM billing_order WHERE NOT (cluster_id = ANY(%s)) ORDER BY id DESC LIMIT 1",
             self.before,

@@ -20,6 +20,9 @@ from tests.support.wait import until
 START_SECONDS = 300  # of a machine that is busy with other tests
 PROC = Path("/proc/self/environ").exists()  # where processes can be looked for
 
+# The servers write their titles over the environment that names the others.
+SERVICES = {"redis": "redis-server", "postgres": "bin/postgres"}
+
 
 class Portal:
     """A start of the portal as its command line, with the environment of a bare machine."""
@@ -113,6 +116,8 @@ class Portal:
 
     def process(self, name: str) -> int:
         """Return the number of the noted process with this name in the Procfile, 0 while there is none."""
+        if name in SERVICES:
+            return self.leader(SERVICES[name])
         mark = f"BERTH_PROCESS={name}\0".encode()
         for number in json.loads((self.data / "processes.json").read_text()):
             with contextlib.suppress(OSError):
