@@ -44,8 +44,8 @@ def test_a_running_job_is_cancelled_when_its_pods_are_gone(world: World) -> None
 def test_suspend_and_resume_continue_the_loss_curve(world: World) -> None:
     whole = world.ended(world.submit(world.training("--steps", "40")))
     expected = loss_by_step(whole, whole.runs.get())
-    job = world.submit(world.training("--steps", "40", "--step-time", "0.05"))
-    world.until(lambda: (world.status(job), job.step or 0) >= ("running", 5) and (job.step or 0) >= 5)
+    job = world.submit(world.slow_until_resumed("--steps", "40"))
+    world.until(lambda: world.status(job) == "running" and (job.step or 0) >= 5)
     control.suspend(access=world.access, job_id=job.pk, now=timezone.now())
     world.ended(job)
     first = job.runs.get()
@@ -91,9 +91,9 @@ def test_a_failing_program_is_tried_again_as_often_as_asked(world: World) -> Non
 
 
 def test_one_dead_replica_restarts_the_gang_from_its_checkpoint(world: World) -> None:
-    spec = world.training("--steps", "40", "--step-time", "0.03", "--checkpoint-every", "5", max_retries=1)
+    spec = world.slow_until_resumed("--steps", "40", "--checkpoint-every", "2", max_retries=1)
     job = world.submit(spec)
-    world.until(lambda: job.checkpoints.filter(step=10, complete=True).exists())
+    world.until(lambda: job.checkpoints.filter(step=4, complete=True).exists())
     worker = next(
         live for live in world.supervisor.kubelet.live.values() if "worker-0" in live.pod["metadata"]["name"]
     )
@@ -102,7 +102,7 @@ def test_one_dead_replica_restarts_the_gang_from_its_checkpoint(world: World) ->
     first, second = job.runs.order_by("number")
     assert first.status == "failed"
     assert second.resume_from is not None
-    assert second.resume_from.step >= 10
+    assert second.resume_from.step >= 4
     Run.objects.filter(pk=second.pk).update(not_before=None, due_at=timezone.now())
     world.ended(job)
     assert (job.status, world.used()) == ("succeeded", 0)
