@@ -1,4 +1,4 @@
-"""Writes the audit row of a write, inside the same transaction."""
+"""Makes the audit row of a write, which stands in the same transaction."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,31 @@ def record(
     now: datetime,
 ) -> AuditEntry:
     """Write who did ``action`` (``order.placed``) to ``target`` (a row or its id); never pass secrets."""
-    return AuditEntry.objects.create(
+    row = entry(
+        actor=actor,
+        action=action,
+        target=target,
+        organisation=organisation,
+        before=before,
+        after=after,
+        now=now,
+    )
+    row.save(force_insert=True)
+    return row
+
+
+def entry(
+    *,
+    actor: Actor,
+    action: str,
+    target: Any,
+    organisation: Organisation | None,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    now: datetime,
+) -> AuditEntry:
+    """Return what `record` writes, for a caller who writes it together with its own rows."""
+    return AuditEntry(
         organisation=organisation,
         at=now,
         actor_kind=actor.kind,

@@ -14,11 +14,18 @@ from accounts.models import Member, Token
 from accounts.services import audit
 from core import errors
 from core.actors import Actor
+from core.lookup import Lookup
 
 PREFIX_BYTES = 4
 SECRET_BYTES = 32
 LONGEST_SECRET = 200
 USE_SHOWN_EVERY = timedelta(minutes=1)
+
+_BY_HASH = Lookup[Token](
+    lambda secret_hash: Token.objects.select_related("organisation", "member__user").filter(
+        secret_hash=secret_hash, revoked_at=None
+    )
+)
 
 
 def issue(
@@ -85,11 +92,7 @@ def authenticate(secret: str, now: datetime) -> Token | None:
     """Return the valid token of a secret with member, user and organisation: one query."""
     if len(secret) > LONGEST_SECRET:
         return None
-    token = (
-        Token.objects.select_related("organisation", "member__user")
-        .filter(secret_hash=digest(secret), revoked_at=None)
-        .first()
-    )
+    token = _BY_HASH.first(digest(secret))
     if token is None or (token.expires_at and token.expires_at <= now) or not token.member.user.is_active:
         return None
     token.member.organisation = token.organisation  # known: no query when somebody asks the member

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
 from accounts.access import Access
 from accounts.models import Project
 from accounts.services import audit
 from clusters import words as cluster_words
-from core import dispatch, errors
+from core import dispatch, errors, rows
 from jobs import command_steps, jobspec
 from jobs.jobspec import Archive, Git, JobSpec
 from jobs.models import Environment, Job, Run, Secret, Upload
@@ -70,8 +70,7 @@ def submit(*, access: Access, data: Any, idempotency_key: str | None = None, now
     """Store a job and its first run; a repeat with the same key returns the job that stands already."""
     order = check(access=access, data=data)
     try:
-        with transaction.atomic():
-            return _store(access, order, idempotency_key, now)
+        return _store(access, order, idempotency_key, now)
     except IntegrityError as error:
         if idempotency_key is None or "job_key_once" not in str(error):
             raise
@@ -79,7 +78,7 @@ def submit(*, access: Access, data: Any, idempotency_key: str | None = None, now
 
 
 def _store(access: Access, order: Order, idempotency_key: str | None, now: datetime) -> Job:
-    """Write the rows. The insert takes a key-share lock on the cluster: admission does not wait for it."""
+    """Write the rows at once. It takes a key-share lock on the cluster: admission does not wait for it."""
     spec = order.spec
     job = Job(
         organisation=access.organisation,
@@ -100,10 +99,9 @@ def _store(access: Access, order: Order, idempotency_key: str | None, now: datet
     )
     job.name = spec.name or f"job-{job.pk[-6:]}"
     job.spec = {**jobspec.to_dict(spec), "name": job.name, "environment": order.environment}
-    job.save(force_insert=True)
-    run = new_run(job, number=1, cause="submit", now=now)
+    run = job_run(job, number=1, cause="submit", now=now)
     job.new_runs = [run]
-    timeline.record(
+    submitted = timeline.event(
         job,
         "submitted",
         run=run,
@@ -112,7 +110,7 @@ def _store(access: Access, order: Order, idempotency_key: str | None, now: datet
         replicas=spec.replicas,
         gpus=spec.gpus_per_replica,
     )
-    audit.record(
+    audited = audit.entry(
         actor=access.actor,
         action="job.submitted",
         target=job,
@@ -120,14 +118,22 @@ def _store(access: Access, order: Order, idempotency_key: str | None, now: datet
         after={"name": job.name, "cluster": job.cluster_id, "gpus": spec.gpus},
         now=now,
     )
+    rows.insert(job, run, submitted, audited)
     dispatch.after_commit("jobs.admit", job.cluster_id)
     return job
 
 
 def new_run(job: Job, *, number: int, cause: str, now: datetime, **fields: Any) -> Run:
     """Write a run that waits in the queue; the beat looks at it if the hint is lost."""
+    run = job_run(job, number=number, cause=cause, now=now, **fields)
+    run.save(force_insert=True)
+    return run
+
+
+def job_run(job: Job, *, number: int, cause: str, now: datetime, **fields: Any) -> Run:
+    """Return a run that waits in the queue, not written yet."""
     fields.setdefault("due_at", fields.get("not_before") or now)
-    return Run.objects.create(
+    return Run(
         organisation_id=job.organisation_id,
         job=job,
         cluster_id=job.cluster_id,

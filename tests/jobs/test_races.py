@@ -146,9 +146,11 @@ def test_one_key_from_many_clients_is_one_job(world: World) -> None:
 
 
 def test_redis_emptied_while_jobs_wait_loses_nothing(world: World) -> None:
+    from core import dispatch
     from core.heartbeat import _client
 
     jobs = [world.submit() for _ in range(6)]
+    assert dispatch.flush(10)
     _client().flushdb()  # every hint is gone
     world.until(lambda: all(world.status(job) == "succeeded" for job in jobs), 60)
     assert world.used() == 0 or world.until(lambda: world.used() == 0)
