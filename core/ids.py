@@ -11,6 +11,7 @@ from django.db import models
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 BODY_LENGTH = 26
 _RANDOM_BITS = 80
+_SHIFTS = range(5 * (BODY_LENGTH - 1), -1, -5)
 _lock = threading.Lock()
 _last = (0, 0)
 
@@ -47,11 +48,7 @@ def _next_number() -> int:
 
 
 def _encode(number: int) -> str:
-    digits = []
-    for _ in range(BODY_LENGTH):
-        number, rest = divmod(number, 32)
-        digits.append(ALPHABET[rest])
-    return "".join(reversed(digits))
+    return "".join([ALPHABET[number >> shift & 31] for shift in _SHIFTS])
 
 
 class PublicIdField(models.CharField):
@@ -62,6 +59,10 @@ class PublicIdField(models.CharField):
         kwargs.setdefault("max_length", len(prefix) + 1 + BODY_LENGTH)
         kwargs.update(primary_key=True, editable=False, default=self._make)
         super().__init__(**kwargs)
+
+    def db_type(self, connection: Any) -> str:
+        """Return the type under its long name: by `varchar` Django would add a second index for LIKE."""
+        return f"character varying({self.max_length})"
 
     def _make(self) -> str:
         return new(self.prefix)

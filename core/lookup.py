@@ -7,6 +7,8 @@ from typing import Any, Generic, TypeVar, cast
 from django.db import connection, models
 from django.db.models.query import get_related_populators
 
+from core import prepared
+
 Row = TypeVar("Row", bound=models.Model)
 _VALUE = "\x02value"  # stands for the value while the query is compiled
 
@@ -33,7 +35,7 @@ class Lookup(Generic[Row]):
     def first(self, value: str) -> Row | None:
         """Return the first row of the query for this value, or None."""
         compiled = self._compiled = self._compiled or _compile(self._query(_VALUE)[:1])
-        with connection.cursor() as cursor:
+        with prepared.cursor() as cursor:
             cursor.execute(compiled.sql, [value if part == _VALUE else part for part in compiled.params])
             found = cursor.fetchone()
         if found is None:

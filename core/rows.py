@@ -4,7 +4,11 @@ import contextlib
 import functools
 from typing import Any
 
-from django.db import connection, models, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transaction
+
+from core import prepared
+
+Shape = tuple[type[models.Model], tuple[str, ...]]
 
 
 def insert(*rows: models.Model) -> None:
@@ -14,21 +18,31 @@ def insert(*rows: models.Model) -> None:
     order: Django's foreign keys are checked when the transaction ends. Without a transaction around it
     the statement is its own, so what waits for a commit is to be asked for afterwards.
     """
-    statements = []
+    database = connections[DEFAULT_DB_ALIAS]
+    shapes: list[Shape] = []
     values: list[Any] = []
     for row in rows:
-        fields = _fields(type(row))
-        prepared = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
-        given = tuple(value is not None for value in prepared)
-        statements.append(_statement(type(row), given))
-        values += [value for value in prepared if value is not None]
-    *others, last = statements
-    head = ", ".join(f"row_{place} AS ({sql})" for place, sql in enumerate(others))
-    around = transaction.atomic() if connection.in_atomic_block else contextlib.nullcontext()
-    with around, connection.cursor() as cursor:
-        cursor.execute(f"WITH {head} {last}" if head else last, values)
+        found = [
+            field.get_db_prep_save(field.pre_save(row, add=True), database) for field in _fields(type(row))
+        ]
+        marks = tuple([_mark(value) for value in found])
+        shapes.append((type(row), marks))
+        values += [value for value, mark in zip(found, marks, strict=True) if mark == "%s"]
+    around = transaction.atomic() if database.in_atomic_block else contextlib.nullcontext()
+    with around, prepared.cursor() as cursor:
+        cursor.execute(_statement(*shapes), values)
     for row in rows:
-        row._state.adding, row._state.db = False, connection.alias
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+
+
+def _mark(value: Any) -> str:
+    """Return how a value stands in the statement: left out when null; empty text is no parameter.
+
+    That keeps them below 50, from where on psycopg reads the statement anew each time.
+    """
+    if value is None:
+        return ""
+    return "''" if value == "" else "%s"
 
 
 @functools.cache
@@ -38,10 +52,18 @@ def _fields(model: type[models.Model]) -> "tuple[models.Field[Any, Any], ...]":
     return tuple(field for field in model._meta.local_concrete_fields if not isinstance(field, numbered))
 
 
-@functools.cache
-def _statement(model: type[models.Model], given: tuple[bool, ...]) -> str:
-    """Return the INSERT of a model with the fields that have a value; the others are null."""
+@functools.lru_cache(maxsize=256)
+def _statement(*shapes: Shape) -> str:
+    """Return one statement that inserts a row of each shape."""
+    *others, last = [_insert(model, marks) for model, marks in shapes]
+    head = ", ".join(f"row_{place} AS ({sql})" for place, sql in enumerate(others))
+    return f"WITH {head} {last}" if head else last
+
+
+def _insert(model: type[models.Model], marks: tuple[str, ...]) -> str:
     quote = connection.ops.quote_name
-    columns = [quote(str(field.column)) for field, used in zip(_fields(model), given, strict=True) if used]
-    marks = ", ".join(["%s"] * len(columns))
-    return f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+    given = {
+        quote(str(field.column)): mark for field, mark in zip(_fields(model), marks, strict=True) if mark
+    }
+    table, columns, values = quote(model._meta.db_table), ", ".join(given), ", ".join(given.values())
+    return f"INSERT INTO {table} ({columns}) VALUES ({values})"  # noqa: S608

@@ -18,7 +18,8 @@ THEMES = {
     "light": (gettext_lazy("Light"), "sun"),
     "dark": (gettext_lazy("Dark"), "moon"),
 }
-LANGUAGE_LABELS = {"en": "English", "zh-hans": "中文"}
+# in full, and where there is little room
+LANGUAGE_LABELS = {"en": ("English", "EN"), "zh-hans": ("中文", "中")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,9 @@ def _rail(request: HttpRequest, access: Any, user: Any) -> list[Group]:
 def _other_languages() -> list[dict[str, str]]:
     present = get_language()
     return [
-        {"code": code, "label": LANGUAGE_LABELS[code]} for code, _ in settings.LANGUAGES if code != present
+        {"code": code, "label": LANGUAGE_LABELS[code][0], "short": LANGUAGE_LABELS[code][1]}
+        for code, _ in settings.LANGUAGES
+        if code != present
     ]
 
 

@@ -51,7 +51,12 @@ def database(name: str = "DATABASE_URL") -> dict[str, object]:
         "PORT": str(url.port or 5432),
         "CONN_MAX_AGE": number("DATABASE_CONN_MAX_AGE", 60),
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5, "application_name": text("BERTH_PROCESS", "berth")},
+        "OPTIONS": {
+            "connect_timeout": 5,
+            "application_name": text("BERTH_PROCESS", "berth"),
+            # for `core.prepared`; to be off behind a pooler that knows no prepared statements
+            "prepare_threshold": 0 if flag("DATABASE_PREPARE", True) else None,
+        },
     }
 
 

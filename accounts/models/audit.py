@@ -11,7 +11,9 @@ class AuditEntry(models.Model):
     """Append-only; ``target`` is the id of the row that was written."""
 
     id = ids.PublicIdField("aud")
-    organisation = models.ForeignKey(Organisation, models.CASCADE, null=True, related_name="+")
+    organisation = models.ForeignKey(
+        Organisation, models.CASCADE, null=True, related_name="+", db_index=False
+    )
     at = models.DateTimeField()
     actor_kind = models.CharField(max_length=10)
     actor_label = models.CharField(max_length=254)

@@ -24,7 +24,7 @@ class Invoice(models.Model):
     """An invoice; the number is given when it is issued, in the same transaction."""
 
     id = ids.PublicIdField("inv")
-    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="invoices")
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="invoices", db_index=False)
     order = models.OneToOneField(Order, models.PROTECT, null=True, related_name="invoice")
     series = models.CharField(max_length=10)
     year = models.PositiveSmallIntegerField()
@@ -67,7 +67,7 @@ class Invoice(models.Model):
 class InvoiceLine(models.Model):
     """One line as it stood on the quote."""
 
-    invoice = models.ForeignKey(Invoice, models.CASCADE, related_name="lines")
+    invoice = models.ForeignKey(Invoice, models.CASCADE, related_name="lines", db_index=False)
     position = models.PositiveSmallIntegerField()
     kind = models.CharField(max_length=10)  # goods, discount, tax
     description = models.JSONField()  # a key of billing/wording.py and its parameters, worded per language

@@ -13,7 +13,7 @@ class LedgerEntry(models.Model):
     """Why money moved; ``once_key`` names the cause, so that repeating it posts nothing."""
 
     id = ids.PublicIdField("led")
-    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="+")
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="+", db_index=False)
     at = models.DateTimeField()
     kind = models.CharField(max_length=30)
     once_key = models.CharField(max_length=120, unique=True)

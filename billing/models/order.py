@@ -62,7 +62,7 @@ class Order(models.Model):
     """An accepted quote. ``due_at`` is when the beat must look at it next; null when nothing waits."""
 
     id = ids.PublicIdField("ord")
-    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="orders")
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="orders", db_index=False)
     quote = models.OneToOneField(Quote, models.PROTECT, related_name="order")
     cluster = models.ForeignKey(Cluster, models.PROTECT, null=True, related_name="orders")
     status = models.CharField(max_length=13, choices=states.ORDER.choices(), default="pending")

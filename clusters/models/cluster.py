@@ -15,7 +15,7 @@ class Cluster(models.Model):
     """A rented cluster. ``due_at`` is when the beat must look at it next; null in final states."""
 
     id = ids.PublicIdField("clu")
-    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="clusters")
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="clusters", db_index=False)
     name = models.CharField(max_length=100)
     site = models.ForeignKey(Site, models.PROTECT, related_name="clusters")
     node_type = models.ForeignKey(NodeType, models.PROTECT, related_name="+")
@@ -71,7 +71,7 @@ class ClusterEvent(models.Model):
     """The timeline of a cluster, oldest first."""
 
     id = ids.PublicIdField("cev")
-    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="events")
+    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="events", db_index=False)
     at = models.DateTimeField()
     kind = models.CharField(max_length=40)
     actor = models.CharField(max_length=254)

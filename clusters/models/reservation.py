@@ -14,8 +14,10 @@ class Reservation(models.Model):
     """One node × one half-open time range. A turnaround follows the cluster that it cleans up after."""
 
     id = ids.PublicIdField("rsv")
-    node = models.ForeignKey(Node, models.PROTECT, related_name="reservations")
-    cluster = models.ForeignKey(Cluster, models.CASCADE, null=True, related_name="reservations")
+    node = models.ForeignKey(Node, models.PROTECT, related_name="reservations", db_index=False)
+    cluster = models.ForeignKey(
+        Cluster, models.CASCADE, null=True, related_name="reservations", db_index=False
+    )
     kind = models.CharField(max_length=12)  # cluster, maintenance, turnaround
     span = DateTimeRangeField(default_bounds="[)")
     created_at = models.DateTimeField()

@@ -13,8 +13,8 @@ class Checkpoint(models.Model):
 
     id = ids.PublicIdField("ckp")
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="checkpoints")
-    job = models.ForeignKey(Job, models.PROTECT, related_name="checkpoints")
-    run = models.ForeignKey(Run, models.PROTECT, related_name="checkpoints")
+    job = models.ForeignKey(Job, models.PROTECT, related_name="checkpoints", db_index=False)
+    run = models.ForeignKey(Run, models.PROTECT, related_name="checkpoints", db_index=False)
     step = models.BigIntegerField()
     layout = models.CharField(max_length=30)
     key = models.CharField(max_length=300)

@@ -15,9 +15,9 @@ class Job(models.Model):
     """A job: its spec never changes; status follows its latest run."""
 
     id = ids.PublicIdField("job")
-    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="jobs")
+    organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="jobs", db_index=False)
     project = models.ForeignKey(Project, models.PROTECT, related_name="jobs")
-    cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="jobs")
+    cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="jobs", db_index=False)
     environment = models.ForeignKey(Environment, models.PROTECT, related_name="+")
     name = models.CharField(max_length=100)
     spec = models.JSONField()
@@ -75,7 +75,7 @@ class Run(models.Model):
 
     id = ids.PublicIdField("run")
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="runs")
-    job = models.ForeignKey(Job, models.PROTECT, related_name="runs")
+    job = models.ForeignKey(Job, models.PROTECT, related_name="runs", db_index=False)
     cluster = models.ForeignKey(Cluster, models.PROTECT, related_name="runs")
     number = models.PositiveIntegerField()
     status = models.CharField(max_length=10, choices=states.RUN.choices(), default="queued")
@@ -139,7 +139,7 @@ class JobEvent(models.Model):
     """The timeline of a job, oldest first; jobs/words.py has the sentence of each kind."""
 
     id = ids.PublicIdField("evt")
-    job = models.ForeignKey(Job, models.CASCADE, related_name="events")
+    job = models.ForeignKey(Job, models.CASCADE, related_name="events", db_index=False)
     run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+")
     at = models.DateTimeField()
     kind = models.CharField(max_length=40)

@@ -8,7 +8,7 @@ from jobs.models.job import Job, Run
 class LogStream(models.Model):
     """How far the log of one replica has been collected; ``parser`` is where its reading goes on."""
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="streams")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="streams", db_index=False)
     replica = models.CharField(max_length=20)  # master-0, worker-0, …
     cursor = models.CharField(max_length=200, blank=True)
     lines = models.BigIntegerField(default=0)
@@ -22,7 +22,7 @@ class LogStream(models.Model):
 class LogBlock(models.Model):
     """A piece of a log on the storage: lines ``first`` to ``first + lines - 1``, counted from 1."""
 
-    stream = models.ForeignKey(LogStream, models.CASCADE, related_name="blocks")
+    stream = models.ForeignKey(LogStream, models.CASCADE, related_name="blocks", db_index=False)
     first = models.BigIntegerField()
     lines = models.BigIntegerField()
     bytes = models.BigIntegerField()
@@ -37,7 +37,7 @@ class LogBlock(models.Model):
 class MetricPoint(models.Model):
     """One point of a curve that was read from the log."""
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="points")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="points", db_index=False)
     name = models.CharField(max_length=40)
     step = models.BigIntegerField()
     at = models.DateTimeField()
@@ -52,7 +52,7 @@ class RunHour(models.Model):
 
     organisation = models.ForeignKey("accounts.Organisation", models.PROTECT, related_name="+")
     job = models.ForeignKey(Job, models.PROTECT, related_name="+")
-    run = models.ForeignKey(Run, models.PROTECT, related_name="hours")
+    run = models.ForeignKey(Run, models.PROTECT, related_name="hours", db_index=False)
     hour = models.DateTimeField()
     gpu_seconds = models.BigIntegerField()
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db import connection
+from core import prepared
 
 _SQL = """
 SELECT c.id, c.status, c.nodes, t.gpus_per_node, c.site_id, s.backend, p.id, e.id, e.slug
@@ -46,7 +46,7 @@ def place(*, organisation_id: str, cluster: str, project: str, environment: str)
         "project": project,
         "environment": environment,
     }
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(_SQL, names)
         row = cursor.fetchone()
     return None if row is None else Place(*row)
