@@ -104,7 +104,7 @@ def events(row: Job) -> QuerySet[JobEvent]:
 
 def checkpoints(row: Job, *, complete_only: bool = False) -> QuerySet[Checkpoint]:
     """Return the checkpoints of a job, those whose files are gone left out."""
-    found = Checkpoint.objects.filter(job=row, gone_at=None)
+    found = Checkpoint.objects.filter(Checkpoint.there(), job=row)
     return found.filter(complete=True) if complete_only else found
 
 

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from jobs.services import due, launch, queue
+from jobs.services import due, launch, pruning, queue
 
 
 @shared_task(name="jobs.admit")
@@ -22,6 +22,12 @@ def launch_run(run_id: str) -> None:
 def step(run_id: str) -> None:
     """Take a run one step further."""
     due.step(run_id, now=timezone.now())
+
+
+@shared_task(name="jobs.prune")
+def prune(job_id: str) -> None:
+    """Remove checkpoints that a job keeps no longer."""
+    pruning.remove(job_id, now=timezone.now())
 
 
 @shared_task(name="jobs.process_due")

@@ -25,6 +25,9 @@ EVENTS = {
     "suspended": gettext_noop("Suspended; its GPUs are free. Resume continues from the newest checkpoint."),
     "resumed": gettext_noop("Resumed as run %(run)s from step %(step)s."),
     "restarted": gettext_noop("Resumed as run %(run)s from the start: there is no complete checkpoint."),
+    "checkpoints_removed": gettext_noop(
+        "Older checkpoints were removed (the job keeps its last %(keep)s), of step: %(steps)s"
+    ),
     "checkpoint": gettext_noop("Checkpoint of step %(step)s is complete."),
 }
 

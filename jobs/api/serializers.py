@@ -27,11 +27,16 @@ class CodeSerializer(StrictSerializer):
 
 
 class CheckpointsSerializer(StrictSerializer):
-    """Where checkpoints are mounted, and whether a retry goes on from the last one."""
+    """Where checkpoints are mounted, whether a retry goes on from the last one, how many are kept."""
 
     path = serializers.CharField(required=False, default="/checkpoints")
     resume = serializers.ChoiceField(["auto", "never"], required=False, default="auto")
-    keep_last = serializers.IntegerField(min_value=1, max_value=10_000, required=False)
+    keep_last = serializers.IntegerField(
+        min_value=1,
+        max_value=10_000,
+        required=False,
+        help_text="How many complete checkpoints are kept; older ones are removed. All without it.",
+    )
 
 
 class JobSpecSerializer(StrictSerializer):

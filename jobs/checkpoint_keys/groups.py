@@ -58,6 +58,30 @@ class Group:
         return folders
 
 
+def is_named_folder(key: str) -> bool:
+    """Say whether a folder is a checkpoint by its name: then all that lies in it belongs to it."""
+    name = key.rpartition("/")[2]
+    return any(pattern.fullmatch(name) for _, pattern in FOLDERS)
+
+
+def files_of(key: str, is_file: bool, listing: Iterable[str]) -> list[str]:
+    """Return which of the listed keys belong to a checkpoint whose name does not say that its folder is its
+    own: the files of all ranks, or the shards in a folder of any name."""
+    folder, _, name = key.rpartition("/")
+    if not is_file:
+        own = [(item, *item.rpartition("/")[::2]) for item in listing]
+        return [
+            item
+            for item, where, last in own
+            if where == key and (last == ".metadata" or DCP_SHARD.fullmatch(last))
+        ]
+    if not COMPOSER_FILE.fullmatch(name):
+        return [item for item in listing if item == key]
+    ranks = re.compile(re.escape(name.rpartition("-rank")[0]) + r"-rank\d{1,6}\.pt")
+    above = f"{folder}/" if folder else ""
+    return [item for item in listing if item.startswith(above) and ranks.fullmatch(item[len(above) :])]
+
+
 def group(listing: Iterable[Item]) -> list[Group]:
     """Return the candidates in a listing whose keys are relative to the run's checkpoint folder."""
     found: dict[str, Group] = {}

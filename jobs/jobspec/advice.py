@@ -51,17 +51,6 @@ def warnings(spec: JobSpec) -> list[SpecWarning]:
                 ),
             )
         )
-    if spec.checkpoints is not None and spec.checkpoints.keep_last is not None:
-        found.append(
-            SpecWarning(
-                "nothing_removed",
-                _("Older checkpoints stay"),
-                _(
-                    "keep_last is stored with the job, but Berth does not remove checkpoints: "
-                    "remove them yourself."
-                ),
-            )
-        )
     if spec.max_runtime_seconds is None:
         found.append(
             SpecWarning(

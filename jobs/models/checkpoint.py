@@ -1,6 +1,7 @@
 """The registry of checkpoints: rows of what lies in a run's folder, offered only when complete."""
 
 from django.db import models
+from django.db.models import Q
 
 from accounts.models import Organisation
 from core import ids
@@ -9,7 +10,10 @@ from jobs.models.job import Job, Run
 
 
 class Checkpoint(models.Model):
-    """A checkpoint of a run at a step; ``key`` is its folder or file below the run's own folder."""
+    """A checkpoint of a run at a step; ``key`` is its folder or file below the run's own folder.
+
+    It is there while both ``gone_at`` and ``removal_at`` are null.
+    """
 
     id = ids.PublicIdField("ckp")
     organisation = models.ForeignKey(Organisation, models.PROTECT, related_name="checkpoints")
@@ -24,9 +28,29 @@ class Checkpoint(models.Model):
     metric = models.JSONField(null=True)  # {"name": "loss", "value": 2.31}
     created_at = models.DateTimeField()
     gone_at = models.DateTimeField(null=True, blank=True)
+    removal_at = models.DateTimeField(null=True, blank=True)  # since when Berth removes it: offered no more
+    claim_token = models.CharField(max_length=32, blank=True)
+    claim_until = models.DateTimeField(null=True, blank=True)
 
     objects = TenantManager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "key"], name="checkpoint_once")]
-        indexes = [models.Index(fields=["job", "-step"], name="checkpoint_by_job")]
+        indexes = [
+            models.Index(fields=["job", "-step"], name="checkpoint_by_job"),
+            models.Index(
+                fields=["job"],
+                name="checkpoint_removal",
+                condition=Q(removal_at__isnull=False, gone_at=None),
+            ),
+        ]
+
+    @staticmethod
+    def there() -> Q:
+        """Return the condition of a checkpoint whose files are there and stay."""
+        return Q(gone_at=None, removal_at=None)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its files are there and stay."""
+        return self.gone_at is None and self.removal_at is None

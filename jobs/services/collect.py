@@ -14,7 +14,7 @@ from clusters.services import ports
 from core import dispatch
 from jobs import logblocks, logparse, states
 from jobs.models import Job, LogBlock, LogStream, MetricPoint, Run
-from jobs.services import checkpoints, places
+from jobs.services import checkpoints, places, pruning
 from jobs.storage import StorageError
 from k8s import errors
 from k8s.port import Port
@@ -54,7 +54,7 @@ def collect(run: Run, *, memory: Memory, now: datetime) -> bool:
         news = _follow(port, run, stream, now) or news
     if now - memory.scanned.get(run.pk, now - SCAN_EVERY) >= SCAN_EVERY:
         memory.scanned[run.pk] = now
-        checkpoints.scan(run, now=now)
+        _register(run, now)
     if run.status in states.RUN.final and all(stream.complete for stream in open_streams):
         _complete(run, now)
     return news
@@ -159,10 +159,16 @@ def _finish(stream: LogStream) -> None:
     stream.complete = True
 
 
+def _register(run: Run, now: datetime) -> None:
+    """Bring a run's checkpoints to the registry, and mark those that its job keeps no longer."""
+    seen = checkpoints.scan(run, now=now)
+    pruning.choose(run, seen=seen, now=now)
+
+
 def _complete(run: Run, now: datetime) -> None:
     """Note that all of a run is in our storage: now its object may go."""
     try:
-        checkpoints.scan(run, now=now)
+        _register(run, now)
     except (StorageError, DataError) as error:
         if now <= (run.finished_at or now) + GIVE_UP:
             raise

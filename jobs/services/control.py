@@ -14,7 +14,7 @@ from core.actors import Actor
 from jobs import states, words
 from jobs.models import Checkpoint, Job, Run
 from jobs.reasons import reason
-from jobs.services import ending, submit, timeline
+from jobs.services import ending, pruning, submit, timeline
 
 
 def cancel(*, access: Access, job_id: str, now: datetime) -> Job:
@@ -124,8 +124,15 @@ def _locked(access: Access, job_id: str) -> Job:
 
 
 def _chosen(job: Job, checkpoint_id: str) -> Checkpoint:
-    found = Checkpoint.objects.filter(job=job, pk=checkpoint_id, gone_at=None).first()
-    if found is None:
+    found = Checkpoint.objects.filter(job=job, pk=checkpoint_id).first()
+    if found is not None and found.removal_at is not None:
+        raise errors.Invalid.field(
+            "checkpoint",
+            "removed",
+            _("The checkpoint of step %(step)s was removed: the job keeps its last %(keep)s only.")
+            % {"step": found.step, "keep": pruning.keep_last(job)},
+        )
+    if found is None or found.gone_at is not None:
         raise errors.Invalid.field(
             "checkpoint", "not_found", _("This job has no such checkpoint, or its files are gone.")
         )

@@ -8,14 +8,14 @@ from clusters.models import Cluster
 from core import dispatch
 from jobs import states
 from jobs.models import Run
-from jobs.services import control, ending, hours, launch, observe, queue, settle, timeline
+from jobs.services import control, ending, hours, launch, observe, pruning, queue, settle, timeline
 
 BATCH = 500
 LEASE = timedelta(seconds=30)  # a hint that is lost is sent again after this
 
 
 def process(*, now: datetime) -> int:
-    """Send a hint for each run that is due and each cluster that ends; return how many rows were due."""
+    """Send a hint for each run, ending cluster and removal that is due; return how many runs were."""
     for cluster_id in Cluster.objects.filter(status="draining", due_at__isnull=False).values_list(
         "pk", flat=True
     ):
@@ -31,6 +31,8 @@ def process(*, now: datetime) -> int:
     for pk, status, _ in rows:
         if status != "queued":
             dispatch.after_commit("jobs.step", pk)
+    for job_id in pruning.waiting(now=now):
+        dispatch.after_commit("jobs.prune", job_id)
     return len(rows)
 
 

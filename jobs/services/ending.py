@@ -112,11 +112,12 @@ def _follow(run: Run, now: datetime) -> bool:
 
 def continue_from(run: Run) -> Checkpoint | None:
     """Return where a run after this one goes on: its newest complete checkpoint, else where it began."""
-    own = Checkpoint.objects.filter(run=run, complete=True, gone_at=None).order_by("-step").first()
+    rows = Checkpoint.objects.filter(Checkpoint.there(), run=run, complete=True)
+    own = rows.order_by("-step").first()
     if own is not None:
         return own
     began = run.resume_from
-    return began if began is not None and began.gone_at is None else None
+    return began if began is not None and began.is_there else None
 
 
 def _resumes(job: Job) -> bool:

@@ -39,6 +39,8 @@ class Form:
             "tags": _pairs(values["tags"], "tags", faults),
             "secrets": self.secrets,
         }
+        if values["keep_last"].strip():
+            data["checkpoints"]["keep_last"] = _number(values["keep_last"])
         for name in ("name", "environment"):
             if values[name].strip():
                 data[name] = values[name].strip()
@@ -90,6 +92,7 @@ DEFAULTS = {
     "max_retries": "0",
     "priority": "normal",
     "resume": "auto",
+    "keep_last": "",
     "limit": "",
     "limit_unit": "hours",
     "env": "",

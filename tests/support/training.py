@@ -14,7 +14,7 @@ from clusters.models import Cluster, Node
 from clusters.services import bookings, lifecycle, ports
 from jobs import templates
 from jobs.models import Job, Run
-from jobs.services import collect, collector, demo, due, submit, watcher
+from jobs.services import collect, collector, demo, due, pruning, submit, watcher
 from k8s.embedded import launch, processes
 from k8s.embedded.supervisor import Supervisor
 from tests.support import fleet, people, wait
@@ -87,6 +87,8 @@ class World:
         if work:
             for run_id in list(Run.objects.filter(due_at__lte=timezone.now()).values_list("pk", flat=True)):
                 due.step(run_id, now=timezone.now())
+            for job_id in pruning.waiting(now=timezone.now()):
+                pruning.remove(job_id, now=timezone.now())
         if watch:
             watcher.resync(self.port, self.site)
             collector.once(self.memory)

@@ -50,6 +50,14 @@ def test_submitting_twice_makes_one_job(world: World) -> None:
     assert "Nothing printed yet" in page
 
 
+@pytest.mark.parametrize(("typed", "kept"), [("", {}), (" 3 ", {"keep_last": 3})])
+def test_the_form_offers_how_many_checkpoints_stay(world: World, typed: str, kept: dict[str, int]) -> None:
+    browser = people.browser(world.owner)
+    form = _form(browser.get("/jobs/new?template=").content.decode()) | {"keep_last": typed}
+    assert browser.post("/jobs/new", form).status_code == 302
+    assert Job.objects.get().spec["checkpoints"] == {"path": "/checkpoints", "resume": "auto", **kept}
+
+
 @pytest.mark.parametrize(
     "change,said",
     [
@@ -57,6 +65,7 @@ def test_submitting_twice_makes_one_job(world: World) -> None:
         ({"env": "A=1\nnonsense"}, "Write one NAME=value in each line."),
         ({"env": "RANK=1"}, "set by Berth"),
         ({"replicas": "many"}, "number"),
+        ({"keep_last": "0"}, "1"),
         ({"code": "archive"}, "Choose a zip"),
     ],
 )

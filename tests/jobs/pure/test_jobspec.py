@@ -213,7 +213,6 @@ def test_fit_is_what_packing_by_hand_says(replicas: int, per_replica: int, nodes
     [
         ({"command": ["python", "main.py"]}, "processes_without_launcher"),
         ({"checkpoints": None}, "no_checkpoints"),
-        ({"checkpoints": {"keep_last": 3}}, "nothing_removed"),
         ({"max_runtime_seconds": None}, "no_time_limit"),
         ({"code": {"git": {"url": "https://a/b", "ref": "main"}}}, "git_not_pinned"),
         ({"env": {"WANDB_API_KEY": "x"}}, "secret_in_env"),
