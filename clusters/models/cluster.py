@@ -51,6 +51,7 @@ class Cluster(models.Model):
         indexes = [
             models.Index(fields=["organisation", "-id"], name="cluster_by_org"),
             models.Index(fields=["due_at"], name="cluster_due", condition=models.Q(due_at__isnull=False)),
+            models.Index(fields=["id"], name="cluster_draining", condition=models.Q(status="draining")),
         ]
 
     def __str__(self) -> str:
