@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0002_idempotent_rows'),
-        ('jobs', '0003_resume_key'),
+        ('jobs', '0004_fewer_indexes'),
     ]
 
     operations = [
