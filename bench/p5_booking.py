@@ -16,7 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 from tests.support import services
 
 NODES, RESERVATIONS, RIVALS, DOMAIN = 2000, 20_000, 16, 32
-ROUNDS, PER_ROUND = 6, 10  # booking and bare INSERT take turns, so that both see the same machine
+ROUNDS, PER_ROUND = 4, 40  # booking and bare INSERT take turns, so that both see the same machine
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SPREAD_DAYS = 400
 

@@ -1,10 +1,9 @@
 """Rows of several tables written by one statement: all or none, in one round trip."""
 
-import contextlib
 import functools
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 
 from core import prepared
 
@@ -16,7 +15,8 @@ def insert(*rows: models.Model) -> None:
 
     A row whose key the database numbers does not learn it. References between the rows may go in any
     order: Django's foreign keys are checked when the transaction ends. Without a transaction around it
-    the statement is its own, so what waits for a commit is to be asked for afterwards.
+    the statement is its own, so what waits for a commit is to be asked for afterwards. Inside one, a
+    caller who goes on after an error needs a savepoint.
     """
     database = connections[DEFAULT_DB_ALIAS]
     shapes: list[Shape] = []
@@ -28,8 +28,7 @@ def insert(*rows: models.Model) -> None:
         marks = tuple([_mark(value) for value in found])
         shapes.append((type(row), marks))
         values += [value for value, mark in zip(found, marks, strict=True) if mark == "%s"]
-    around = transaction.atomic() if database.in_atomic_block else contextlib.nullcontext()
-    with around, prepared.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(_statement(*shapes), values)
     for row in rows:
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS

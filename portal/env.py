@@ -56,6 +56,7 @@ def database(name: str = "DATABASE_URL") -> dict[str, object]:
             "application_name": text("BERTH_PROCESS", "berth"),
             # for `core.prepared`; to be off behind a pooler that knows no prepared statements
             "prepare_threshold": 0 if flag("DATABASE_PREPARE", True) else None,
+            "options": "-c plan_cache_mode=force_generic_plan",
         },
     }
 

@@ -7,7 +7,7 @@ constraint of reservations, which stays the last word. Callers bring the transac
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
@@ -15,7 +15,7 @@ from accounts.models import Organisation, User
 from clusters import availability, states
 from clusters.models import Cluster, Node, NodeType, Reservation, Site
 from clusters.services import events, pool
-from core import claims, dispatch, errors, ids
+from core import claims, dispatch, errors, ids, prepared, rows
 from core.rest import fields
 
 HOLD_OVERDUE = timedelta(hours=1)  # billing ends holds; after this the beat raises an alarm
@@ -198,7 +198,7 @@ def _reserve(cluster: Cluster, now: datetime, *, new: bool) -> None:
     site, node_type = cluster.site, cluster.node_type
     picked = _pick(cluster)
     if picked and new:
-        cluster.save(force_insert=True)
+        rows.insert(cluster)
     for _attempt in range(ATTEMPTS):
         if not picked:
             break
@@ -236,11 +236,11 @@ def write(cluster: Cluster, nodes: list[str], start: datetime, end: datetime, no
     kinds = [("cluster", start, end)]
     if until > end:
         kinds.append(("turnaround", end, until))
-    rows = [(ids.new("rsv"), node, *kind) for node in sorted(nodes) for kind in kinds]
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    with connection.cursor() as cursor:
+    spans = [(ids.new("rsv"), node, *kind) for node in sorted(nodes) for kind in kinds]
+    columns = [list(column) for column in zip(*spans, strict=True)]
+    with prepared.cursor() as cursor:
         cursor.execute(_WRITE, [cluster.pk, now, *columns])
-        if cursor.rowcount == len(rows):
+        if cursor.rowcount == len(spans):
             return True
         cursor.execute("DELETE FROM clusters_reservation WHERE id = ANY(%s)", [columns[0]])
     return False

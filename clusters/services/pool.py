@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
-
 from clusters import availability
 from clusters.models import NodeType, Site
+from core import prepared
 
 HORIZON = timedelta(days=120)  # a gap longer than this is as good as endless when nodes are compared
 
@@ -47,16 +46,15 @@ HAVING NOT coalesce(bool_or(r.span && tstzrange(%(start)s, %(end)s)), false)
 
 # The domain rule of `availability.choose_domains` for types that do not span, so that one query does it all.
 _SMALLEST = f"""
-WITH free AS MATERIALIZED (
-    SELECT n.id, n.fabric_domain FROM clusters_node n
+WITH smallest AS (
+    SELECT n.fabric_domain, array_agg(n.id) AS ids FROM clusters_node n
     WHERE n.site_id = %(site)s AND n.node_type_id = %(type)s AND n.state = 'available'
       AND NOT EXISTS ({_BUSY})
-), smallest AS (
-    SELECT fabric_domain FROM free GROUP BY fabric_domain HAVING count(*) >= %(count)s
-    ORDER BY count(*), fabric_domain COLLATE "C" LIMIT 1
+    GROUP BY n.fabric_domain HAVING count(*) >= %(count)s
+    ORDER BY count(*), n.fabric_domain COLLATE "C" LIMIT 1
 )
-SELECT f.id, f.fabric_domain, before.at, after.at
-FROM free f JOIN smallest USING (fabric_domain),
+SELECT f.id, s.fabric_domain, before.at, after.at
+FROM smallest s, unnest(s.ids) AS f(id),
 LATERAL (SELECT max(upper(r.span)) AS at FROM clusters_reservation r
          WHERE r.node_id = f.id AND r.span && tstzrange(%(past)s, %(start)s)) before,
 LATERAL (SELECT min(lower(r.span)) AS at FROM clusters_reservation r
@@ -85,20 +83,20 @@ SELECT fabric_domain, %(from)s, NULL FROM pool p WHERE NOT EXISTS (
 
 def lock(site_id: str, node_type_id: str) -> None:
     """Take the pool until the transaction ends; see docs/locking.md."""
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(_LOCK, [f"pool:{site_id}:{node_type_id}"])
 
 
 def free_by_domain(site: Site, node_type: NodeType, start: datetime, end: datetime) -> dict[str, int]:
     """Return how many nodes of each fabric domain are free for the whole span."""
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(_FREE_BY_DOMAIN, {"start": start, "end": end, "site": site.pk, "type": node_type.pk})
         return dict(cursor.fetchall())
 
 
 def free_by_pool(start: datetime, end: datetime) -> dict[tuple[str, str], int]:
     """Return how many nodes of every pool are free for the whole span, by (site id, type id)."""
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(_FREE_BY_POOL, {"start": start, "end": end})
         return {(site, node_type): count for site, node_type, count in cursor.fetchall()}
 
@@ -133,7 +131,7 @@ def _values(site: Site, node_type: NodeType, start: datetime, end: datetime) -> 
 def _candidates(
     sql: str, values: dict[str, Any], start: datetime, end: datetime
 ) -> list[availability.Candidate]:
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(sql, values)
         return [
             availability.Candidate(
@@ -151,7 +149,7 @@ def next_start(
 ) -> datetime | None:
     """Return the earliest start at which so many nodes are free for that long; None: never enough nodes."""
     values: dict[str, Any] = {"site": site.pk, "type": node_type.pk, "from": not_before, "length": duration}
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(_GAPS, values)
         idle = cursor.fetchall()
     return availability.first_start(idle, nodes, duration, spans=node_type.spans_domains)

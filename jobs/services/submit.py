@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.access import Access
@@ -69,10 +69,13 @@ def check(*, access: Access, data: Any) -> Order:
 def submit(*, access: Access, data: Any, idempotency_key: str | None = None, now: datetime) -> Job:
     """Store a job and its first run; a repeat with the same key returns the job that stands already."""
     order = check(access=access, data=data)
+    if idempotency_key is None:
+        return _store(access, order, None, now)
     try:
-        return _store(access, order, idempotency_key, now)
+        with transaction.atomic():
+            return _store(access, order, idempotency_key, now)
     except IntegrityError as error:
-        if idempotency_key is None or "job_key_once" not in str(error):
+        if "job_key_once" not in str(error):
             raise
         return Job.objects.for_org(access.organisation).get(idempotency_key=idempotency_key)
 

@@ -39,7 +39,7 @@ def test_all_or_none(around: bool) -> None:
     again = Project(organisation=owner.organisation, slug=taken.slug, name="b", created_at=timezone.now())
     if around:
         with transaction.atomic():
-            with pytest.raises(IntegrityError):
+            with pytest.raises(IntegrityError), transaction.atomic():
                 rows.insert(entry(), again)
             rows.insert(entry(target="after"))  # the transaction around it goes on
     else:
