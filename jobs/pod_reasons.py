@@ -14,6 +14,8 @@ IMAGE_HOPELESS_WORDS = ("not found", "manifest unknown", "unauthorized", "denied
 CONFIG_HOPELESS = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 FETCH_TEMPORARY, FETCH_PERMANENT = 75, 78
 FETCH_MARK = "berth fetch: "
+LINK_GONE, LINK_FAILED = 66, 74
+LINK_MARK = "berth link: "
 _SIGNALS = {134: "aborted", 137: "killed", 139: "crashed", 143: "terminated"}
 
 
@@ -40,6 +42,10 @@ def ending(replica: str, exit_code: int | None, cause: str, message: str, *, ran
     if FETCH_MARK in message or (not ran and exit_code in (FETCH_TEMPORARY, FETCH_PERMANENT)):
         code = "code_unreachable" if exit_code == FETCH_TEMPORARY else "code_refused"
         return reason(code, detail=_short(message.rpartition(FETCH_MARK)[2]) or f"exit code {exit_code}")
+    if LINK_MARK in message or (not ran and exit_code in (LINK_GONE, LINK_FAILED)):
+        code = "checkpoint_gone" if exit_code == LINK_GONE else "checkpoint_not_linked"
+        said = _short(message.rpartition(LINK_MARK)[2]) or f"exit code {exit_code}"
+        return reason(code, replica=replica, detail=said)
     if exit_code in _SIGNALS:
         return reason(_SIGNALS[exit_code], replica=replica)
     if exit_code in (126, 127) or cause in ("StartError", "ContainerCannotRun"):

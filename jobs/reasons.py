@@ -34,6 +34,12 @@ SENTENCES = {
     "refused_by_node": gettext_noop("The node refused %(replica)s: %(detail)s"),
     "code_refused": gettext_noop("The code could not be fetched: %(detail)s"),
     "code_unreachable": gettext_noop("The place of the code did not answer: %(detail)s"),
+    "checkpoint_gone": gettext_noop(
+        "%(replica)s has nothing to start from: %(detail)s. Resume from another checkpoint."
+    ),
+    "checkpoint_not_linked": gettext_noop(
+        "%(replica)s could not bring its checkpoint into its own folder: %(detail)s"
+    ),
     "failed": gettext_noop("The run failed: %(detail)s"),
     "invalid_object": gettext_noop("The training operator refused the job: %(detail)s"),
     "time_limit": gettext_noop("The run reached its time limit."),

@@ -13,9 +13,9 @@ BACKOFF_FIRST = timedelta(seconds=10)
 BACKOFF_MOST = timedelta(minutes=30)
 
 _INFRASTRUCTURE = {"node_lost", "evicted", "preempted", "refused_by_node", "terminated", "vanished"}
-_INFRASTRUCTURE |= {"code_unreachable"}
+_INFRASTRUCTURE |= {"code_unreachable", "checkpoint_not_linked"}
 _CONFIGURATION = {"code_refused", "invalid_object", "image", "container_config", "not_executable"}
-_CONFIGURATION |= {"time_limit"}
+_CONFIGURATION |= {"time_limit", "checkpoint_gone"}
 
 
 class FailureClass(StrEnum):

@@ -16,6 +16,7 @@ from pathlib import Path
 COMPOSER = re.compile(r"(ep\d+-ba\d+-rank)\d+\.pt")
 DEEPSPEED = re.compile(r"global_step\d+")
 MEGATRON = re.compile(r"iter_(\d+)")
+GONE, FAILED = 66, 74  # exit codes that jobs/pod_reasons.py knows
 
 
 def link(source: Path, target: Path) -> None:
@@ -79,10 +80,10 @@ def track(target: Path) -> None:
         Path(aside).unlink(missing_ok=True)
 
 
-def main(source: Path, target: Path) -> str:
-    """Link a checkpoint; return what is wrong, or nothing."""
+def main(source: Path, target: Path) -> tuple[int, str]:
+    """Link a checkpoint; return the exit code, and what is wrong."""
     if not source.exists():
-        return f"the checkpoint {source.name} is not there any more"
+        return GONE, f"the checkpoint {source.name} is not there any more"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         sources = [source]
@@ -92,10 +93,12 @@ def main(source: Path, target: Path) -> str:
             link(one, target.parent / one.name)
         track(target)
     except OSError as error:
-        return f"cannot link {source.name}: {error}"
-    return ""
+        return FAILED, f"cannot link {source.name}: {error}"
+    return 0, ""
 
 
 if __name__ == "__main__":
-    if wrong := main(Path(os.environ["RESUME_SOURCE"]), Path(os.environ["RESUME_FROM"])):
-        sys.exit(f"berth link: {wrong}")
+    code, wrong = main(Path(os.environ["RESUME_SOURCE"]), Path(os.environ["RESUME_FROM"]))
+    if code:
+        sys.stderr.write(f"berth link: {wrong}\n")
+    sys.exit(code)

@@ -28,6 +28,8 @@ INFRASTRUCTURE, USER, CONFIGURATION = FailureClass
         (FailureFacts("vanished"), INFRASTRUCTURE),
         (FailureFacts("code_unreachable", 75), INFRASTRUCTURE),
         (FailureFacts("code_refused", 78), CONFIGURATION),
+        (FailureFacts("checkpoint_gone", 66), CONFIGURATION),
+        (FailureFacts("checkpoint_not_linked", 74), INFRASTRUCTURE),
         (FailureFacts("image"), CONFIGURATION),
         (FailureFacts("invalid_object"), CONFIGURATION),
         (FailureFacts("not_executable", 127, node_failed=True), CONFIGURATION),

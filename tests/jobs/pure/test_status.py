@@ -97,6 +97,9 @@ def test_false_conditions_of_the_port_are_left_out() -> None:
         ([dead("worker-0", None, reason="Preempting")], "worker-0", None, "preempted"),
         ([dead("w", 78, message="x\nberth fetch: no zip")], "w", 78, "code_refused"),
         ([dead("w", 75, message="berth fetch: away")], "w", 75, "code_unreachable"),
+        ([dead("w", 66, message="x\nberth link: it is gone")], "w", 66, "checkpoint_gone"),
+        ([dead("w", 74, message="berth link: no room")], "w", 74, "checkpoint_not_linked"),
+        ([dead("w", 66, message="my own 66")], "w", 66, "exit_code"),
         ([dead("worker-10", 1), dead("worker-2", 1)], "worker-2", 1, "exit_code"),
     ],
 )
