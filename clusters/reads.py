@@ -90,6 +90,14 @@ def nodes_of(cluster: Cluster) -> QuerySet[Node]:
     ).order_by("name")
 
 
+def broken_nodes(cluster_id: str, names: Sequence[str]) -> list[str]:
+    """Return which of these nodes of a cluster's site have failed."""
+    if not names:
+        return []
+    rows = Node.objects.filter(site__clusters=cluster_id, name__in=names, state__in=states.NODE_BROKEN)
+    return list(rows.order_by("name").values_list("name", flat=True))
+
+
 def gpus(cluster: Cluster) -> int:
     """Return how many GPUs a cluster has; its type is loaded."""
     return cluster.nodes * cluster.node_type.gpus_per_node

@@ -29,4 +29,5 @@ NODE = machine(
 )
 
 CLOSED = ("released", "cancelled")  # nothing waits here, and due_at is null
+NODE_BROKEN = ("failed", "repair")  # what ran there did not fail by itself
 LIVE = ("provisioning", "ready", "draining", "releasing", "failed")

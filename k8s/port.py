@@ -61,7 +61,8 @@ class Port(Protocol):
         """Return lines after the cursor (None: from the start), about `limit_bytes` of text at most.
 
         `eof` only when the pod has ended and all is read. Invalid UTF-8 is replaced, very long lines
-        come in pieces, a line that is not finished yet is left for later. Raises NotFound without the pod.
+        come in pieces, a line that is not finished yet is left for later. With the end comes the exit code,
+        where it is still known. Raises NotFound without the pod.
         """
 
     def list_nodes(self) -> list[NodeInfo]:

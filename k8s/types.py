@@ -121,8 +121,12 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class LogChunk:
-    """Lines from a cursor on; `cursor` continues, `eof` says that nothing will ever follow."""
+    """Lines from a cursor on; `cursor` continues, `eof` says that nothing will ever follow.
+
+    `exit_code` comes with the end, where the site still knows how the main container ended.
+    """
 
     lines: tuple[LogLine, ...]
     cursor: str
     eof: bool
+    exit_code: int | None = None

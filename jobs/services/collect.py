@@ -26,6 +26,7 @@ CHUNKS_A_PASS = 16
 SCAN_EVERY = timedelta(seconds=2)
 GIVE_UP = timedelta(minutes=2)  # after the end, for a pod that nobody can read any more
 NAME_MOST = 40
+MASTER = "master-0"
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ def collect(run: Run, *, memory: Memory, now: datetime) -> bool:
 
 def replica_names(replicas: int) -> list[str]:
     """Return the names of a gang's replicas in the order of their ranks."""
-    return ["master-0", *(f"worker-{index}" for index in range(replicas - 1))]
+    return [MASTER, *(f"worker-{index}" for index in range(replicas - 1))]
 
 
 def _begin(run: Run) -> None:
@@ -91,6 +92,8 @@ def _follow(port: Port, run: Run, stream: LogStream, now: datetime) -> bool:
             if not _store(run, stream, chunk):
                 return news
         if chunk.eof:
+            if stream.replica == MASTER and chunk.exit_code is not None:
+                _note_exit(run, chunk.exit_code)
             _finish(stream)
             return news
         if not chunk.lines:
@@ -152,6 +155,11 @@ def _store_points(run: Run, points: list[logparse.Point], progress: logparse.Pro
     if points and progress is not None:
         total = {"total_steps": progress.total} if progress.total else {}
         Job.objects.filter(pk=run.job_id).update(step=progress.step, **total)
+
+
+def _note_exit(run: Run, exit_code: int) -> None:
+    """Note how a run ended that Berth stopped: its pods go as soon as they have ended, unseen by a watch."""
+    Run.objects.filter(pk=run.pk, exit_code=None).exclude(stop="").update(exit_code=exit_code)
 
 
 def _finish(stream: LogStream) -> None:

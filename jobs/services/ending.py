@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from clusters import reads as cluster_reads
 from core import dispatch
 from core.actors import Actor
 from jobs import retry, states, words
@@ -55,10 +56,10 @@ def finish(run: Run, end: End, *, now: datetime, actor: Actor = timeline.BERTH) 
         raise ValueError(f"{run.pk}: {run.status} cannot become {end.status}")
     run.status = end.status
     run.why = words.store(end.why)
-    run.exit_code = end.exit_code
+    run.exit_code = end.exit_code if end.exit_code is not None else run.exit_code
     run.finished_at = max(end.at or now, run.started_at or run.created_at)
     if end.status == "failed":
-        run.failure_class = end.failure or _class_of(end)
+        run.failure_class = end.failure or _class_of(run, end)
     if run.started_at is not None:
         run.gpu_seconds = hours.write(run, until=run.finished_at)
         run.metered_until = run.finished_at
@@ -72,10 +73,11 @@ def finish(run: Run, end: End, *, now: datetime, actor: Actor = timeline.BERTH) 
     _end_job(job, run, now)
 
 
-def _class_of(end: End) -> retry.FailureClass:
+def _class_of(run: Run, end: End) -> retry.FailureClass:
     if end.why is None:
         return retry.FailureClass.USER
-    return retry.classify(retry.FailureFacts(end.why.code, end.exit_code))
+    broken = cluster_reads.broken_nodes(run.cluster_id, [str(name) for name, _ in run.placement])
+    return retry.classify(retry.FailureFacts(end.why.code, end.exit_code, node_failed=bool(broken)))
 
 
 def _follow(run: Run, now: datetime) -> bool:

@@ -95,12 +95,12 @@ class Kubelet:
             processes.kill(live.folder, uid)
 
     def forget(self, pod: Manifest) -> None:
-        """Drop a pod object whose processes are gone; its log is kept for a while."""
+        """Drop a pod object whose processes are gone; its log and last word are kept for a while."""
         meta = pod["metadata"]
         with self._store.write() as site:
             site.remove("Pod", meta["namespace"], meta["name"])
             site.remember_pod(meta["namespace"], meta["name"], meta["uid"], time.time())
-        self._clear(paths.pod(self.settings.folder, meta["uid"]), keep=("log",))
+        self._clear(paths.pod(self.settings.folder, meta["uid"]), keep=("log", "exit.json"))
 
     def _check_end(self, uid: str, live: Live, result: dict[str, Any] | None) -> None:
         if live.process is not None and live.process.poll() is None:

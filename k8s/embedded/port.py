@@ -9,11 +9,12 @@ import os
 import time
 import uuid
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from k8s import convert, errors
-from k8s.embedded import admission, logs, paths, wake
+from k8s.embedded import admission, logs, paths, processes, wake
 from k8s.embedded.store import Snapshot, Store, Transaction
 from k8s.labels import CLUSTER, FABRIC, GPU
 from k8s.types import ApplyResult, LogChunk, Manifest, NodeInfo, PodInfo, PyTorchJobInfo, WatchEvent
@@ -167,7 +168,13 @@ class EmbeddedPort:
             raise errors.NotFound(f"There is no pod {pod}.")
         ended = obj is None or (obj.get("status") or {}).get("phase") in ("Succeeded", "Failed")
         path = paths.log(self.folder, uid)
-        return logs.read(path, cursor=cursor, limit_bytes=limit_bytes, ended=ended)
+        chunk = logs.read(path, cursor=cursor, limit_bytes=limit_bytes, ended=ended)
+        if not chunk.eof:
+            return chunk
+        result = processes.result(paths.pod(self.folder, uid))
+        if result is None or result["init"]:
+            return chunk
+        return replace(chunk, exit_code=result["exit_code"])
 
     def list_nodes(self) -> list[NodeInfo]:
         alive = self._supervised()

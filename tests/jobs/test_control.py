@@ -1,16 +1,18 @@
 """Cancel, suspend and resume, retries by failure class, time limit, and the end of the cluster."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import Notification
-from clusters.models import Cluster
+from clusters.models import Cluster, Node
 from core import errors
-from jobs.models import Job, JobEvent, Run
-from jobs.services import control, due, logs, observe
+from jobs import words
+from jobs.models import Job, JobEvent, LogStream, Run
+from jobs.services import control, due, logs, observe, places
 from tests.support.training import World, loss_by_step
 
 FOREVER = "import time; print('up', flush=True); time.sleep(600)"
@@ -64,6 +66,22 @@ def test_suspend_and_resume_continue_the_loss_curve(world: World) -> None:
     assert curve == expected
 
 
+@pytest.mark.parametrize(
+    ("code", "exit_code"),
+    [
+        (FOREVER, 143),
+        ("import signal, sys\nsignal.signal(15, lambda *_: sys.exit(7))\n" + FOREVER, 7),
+    ],
+)
+def test_a_run_that_is_stopped_says_how_its_program_ended(world: World, code: str, exit_code: int) -> None:
+    job = running(world, code=code, replicas=2)
+    world.until(lambda: LogStream.objects.filter(run__job=job, replica="master-0", lines__gt=0).exists())
+    control.suspend(access=world.access, job_id=job.pk, now=timezone.now())
+    world.ended(job)
+    run = job.runs.get()
+    assert (run.status, run.exit_code, run.why["code"]) == ("suspended", exit_code, "suspended")
+
+
 def test_a_cancelled_suspension_is_final(world: World) -> None:
     job = world.submit()
     control.suspend(access=world.access, job_id=job.pk, now=timezone.now())
@@ -113,6 +131,40 @@ def test_a_command_that_does_not_exist_is_never_tried_again(world: World) -> Non
     job = world.submit({**world.spec(), "command": ["no-such-program"], "max_retries": 5})
     world.ended(job)
     assert (job.status, job.runs.get().failure_class) == ("failed", "configuration")
+
+
+@pytest.mark.parametrize(
+    ("state", "failure"), [("available", "user"), ("suspect", "user"), ("failed", "infrastructure")]
+)
+def test_a_failure_on_a_broken_node_is_not_the_programs(
+    world: World, tmp_path: Path, state: str, failure: str
+) -> None:
+    go = tmp_path / "go"
+    job = running(world, code=f"import os\nwhile not os.path.exists({str(go)!r}): pass\nexit(3)")
+    run = job.runs.get()
+    Node.objects.filter(name=run.placement[0][0]).update(state=state)
+    go.touch()
+    world.until(lambda: job.runs.get(number=1).status == "failed")
+    assert job.runs.get(number=1).failure_class == failure
+    assert job.runs.count() == (2 if failure == "infrastructure" else 1)
+
+
+def test_a_run_whose_checkpoint_is_gone_says_so_and_is_not_tried_again(world: World) -> None:
+    save = (
+        "import os, pathlib\n"
+        "folder = pathlib.Path(os.environ['CHECKPOINT_DIR'], 'step-1')\n"
+        "folder.mkdir(parents=True)\n"
+        "for name in ('weights', 'DONE'): (folder / name).write_text('{}')\n"
+    )
+    job = world.ended(world.submit(code=save, max_retries=3))
+    control.resume(access=world.access, job_id=job.pk, now=timezone.now())
+    volume = places.volume(world.cluster, "checkpoints")
+    assert volume is not None
+    volume.delete(f"{job.runs.get(number=1).pk}/step-1")
+    world.ended(job)
+    run = job.runs.get(number=2)
+    assert (job.status, run.why["code"], run.failure_class) == ("failed", "checkpoint_gone", "configuration")
+    assert "the checkpoint step-1 is not there any more" in words.say(run.why)
 
 
 def test_the_time_limit_ends_a_run(world: World) -> None:

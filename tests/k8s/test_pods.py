@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,17 @@ def test_arguments_and_options_below_a_mount_are_rewritten(furnished: EmbeddedSi
     assert words[:3] == [str(data), f"--out={data}/x", "/database"]
     assert words[3].endswith("/volumes/code/main.py")
     assert words[4:] == ["s3cret", "$(TOKEN)"]
+
+
+def test_a_pod_that_is_gone_still_says_how_it_ended(furnished: EmbeddedSite) -> None:
+    port = furnished.port
+    port.apply(full_job(manifests.shell("trap 'exit 7' TERM; echo up; while true; do sleep 0.05; done")))
+    read = partial(port.read_log, "clu-a", "run-a-master-0", cursor=None, limit_bytes=1000)
+    furnished.until(lambda: furnished.condition("run-a", "Running") and read().lines)
+    assert read().exit_code is None
+    port.delete("PyTorchJob", "clu-a", "run-a")
+    furnished.until(lambda: port.get("PyTorchJob", "clu-a", "run-a") is None)
+    assert (read().eof, read().exit_code) == (True, 7)
 
 
 def test_a_claim_keeps_its_files_for_the_next_run(furnished: EmbeddedSite) -> None:
