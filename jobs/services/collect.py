@@ -5,6 +5,7 @@ the two reads the same lines again and writes them under the same key.
 """
 
 import logging
+import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -23,7 +24,8 @@ from k8s.types import LogChunk
 logger = logging.getLogger(__name__)
 CHUNK_BYTES = 256 * 1024
 CHUNKS_A_PASS = 16
-SCAN_EVERY = timedelta(seconds=2)
+SCAN_EVERY, SCAN_AT_LEAST = timedelta(seconds=2), timedelta(minutes=5)
+SCAN_SHARE = 10  # looking for checkpoints takes at most this part of a collector's time
 GIVE_UP = timedelta(minutes=2)  # after the end, for a pod that nobody can read any more
 NAME_MOST = 40
 MASTER = "master-0"
@@ -33,14 +35,19 @@ MASTER = "master-0"
 class Memory:
     """What a collector remembers to save work; losing it costs nothing else."""
 
-    scanned: dict[str, datetime] = field(default_factory=dict)
+    next_scan: dict[str, datetime] = field(default_factory=dict)
     begun: set[str] = field(default_factory=set)
 
     def keep_only(self, runs: set[str]) -> None:
         """Forget runs that are collected."""
         self.begun &= runs
-        for gone in self.scanned.keys() - runs:
-            del self.scanned[gone]
+        for gone in self.next_scan.keys() - runs:
+            del self.next_scan[gone]
+
+    def scanned(self, run: str, *, now: datetime, seconds: float) -> None:
+        """Note what a look into a run's folder cost: the dearer all of them are, the rarer each one is."""
+        wait = timedelta(seconds=min(seconds * SCAN_SHARE * len(self.begun), SCAN_AT_LEAST.total_seconds()))
+        self.next_scan[run] = now + max(wait, SCAN_EVERY)
 
 
 def collect(run: Run, *, memory: Memory, now: datetime) -> bool:
@@ -53,9 +60,12 @@ def collect(run: Run, *, memory: Memory, now: datetime) -> bool:
     open_streams = list(LogStream.objects.filter(run=run, complete=False))
     for stream in open_streams:
         news = _follow(port, run, stream, now) or news
-    if now - memory.scanned.get(run.pk, now - SCAN_EVERY) >= SCAN_EVERY:
-        memory.scanned[run.pk] = now
-        _register(run, now)
+    if now >= memory.next_scan.get(run.pk, now):
+        begun = time.monotonic()
+        try:
+            _register(run, now)
+        finally:
+            memory.scanned(run.pk, now=now, seconds=time.monotonic() - begun)
     if run.status in states.RUN.final and all(stream.complete for stream in open_streams):
         _complete(run, now)
     return news
