@@ -4,10 +4,12 @@ Every booking is written under the lock of its pool (clusters/services/pool.py) 
 constraint of reservations, which stays the last word. Callers bring the transaction.
 """
 
+import contextlib
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
@@ -197,16 +199,21 @@ def _reserve(cluster: Cluster, now: datetime, *, new: bool) -> None:
     """Pick nodes and write the rows; the looking is done before the lock, and again under it if stale."""
     site, node_type = cluster.site, cluster.node_type
     picked = _pick(cluster)
-    if picked and new:
-        rows.insert(cluster)
+    made = not new
     for _attempt in range(ATTEMPTS):
         if not picked:
             break
-        pool.lock(site.pk, node_type.pk)
-        if write(cluster, picked, cluster.starts_at, cluster.ends_at, now):
-            return
+        with contextlib.closing(prepared.cursor()) as cursor:
+            with prepared.together():
+                if not made:
+                    rows.insert(cluster)
+                    made = True
+                pool.lock(site.pk, node_type.pk)
+                written = _write(cursor, cluster, picked, cluster.starts_at, cluster.ends_at, now)
+            if _stands(cursor, written):
+                return
         picked = _pick(cluster)
-    if new:
+    if new and made:
         Cluster.objects.filter(pk=cluster.pk).delete()
     length = cluster.ends_at + settings.TURNAROUND - cluster.starts_at
     raise SoldOut(pool.next_start(site, node_type, cluster.nodes, length, max(now, cluster.starts_at)))
@@ -228,19 +235,31 @@ def _pick(cluster: Cluster) -> list[str]:
 
 
 def write(cluster: Cluster, nodes: list[str], start: datetime, end: datetime, now: datetime) -> bool:
-    """Write the cluster's span and the turnaround after it for each node, in one statement.
+    """Write the cluster's span and the turnaround after it for each node, under the pool's lock.
 
     All or nothing: False when a node was taken meanwhile, or is not available any more.
     """
+    with prepared.cursor() as cursor:
+        return _stands(cursor, _write(cursor, cluster, nodes, start, end, now))
+
+
+def _write(
+    cursor: CursorWrapper, cluster: Cluster, nodes: list[str], start: datetime, end: datetime, now: datetime
+) -> list[str]:
+    """Send one statement for all nodes; return the ids of the rows that should stand then."""
     until = end + settings.TURNAROUND
     kinds = [("cluster", start, end)]
     if until > end:
         kinds.append(("turnaround", end, until))
     spans = [(ids.new("rsv"), node, *kind) for node in sorted(nodes) for kind in kinds]
     columns = [list(column) for column in zip(*spans, strict=True)]
-    with prepared.cursor() as cursor:
-        cursor.execute(_WRITE, [cluster.pk, now, *columns])
-        if cursor.rowcount == len(spans):
-            return True
-        cursor.execute("DELETE FROM clusters_reservation WHERE id = ANY(%s)", [columns[0]])
+    cursor.execute(_WRITE, [cluster.pk, now, *columns])
+    return [span[0] for span in spans]
+
+
+def _stands(cursor: CursorWrapper, written: list[str]) -> bool:
+    """Say whether all rows stand; if not, none does."""
+    if cursor.rowcount == len(written):
+        return True
+    cursor.execute("DELETE FROM clusters_reservation WHERE id = ANY(%s)", [written])
     return False
