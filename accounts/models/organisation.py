@@ -33,7 +33,11 @@ class Organisation(models.Model):
     tax_id = models.CharField(_("tax number"), max_length=40, blank=True)
     credit_line = models.BigIntegerField(default=0)  # minor units; set by staff
     terms_fixed_at = models.DateTimeField(null=True, blank=True)
+    idempotency_key = models.CharField(max_length=255, null=True, blank=True)  # of its making
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["idempotency_key"], name="organisation_key_once")]
 
     def __str__(self) -> str:
         return self.name

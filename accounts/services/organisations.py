@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import Member, Organisation, Project, User
@@ -22,13 +22,35 @@ LONGEST_ADDRESS = 1000
 
 
 def create(
-    *, name: str, owner: User, actor: Actor, now: datetime, zone: str = "Asia/Shanghai", currency: str = "CNY"
+    *,
+    name: str,
+    owner: User,
+    actor: Actor,
+    now: datetime,
+    zone: str = "Asia/Shanghai",
+    currency: str = "CNY",
+    idempotency_key: str | None = None,
 ) -> Member:
-    """Make an organisation with its owner and default project; return the owner's membership."""
+    """Make an organisation with its owner and default project; return the owner's membership.
+
+    A repeat with the key that made one returns the same.
+    """
     values = {"name": name.strip(), "zone": zone, "currency": currency}
     _check(values)
+    try:
+        return _create(values, owner, actor, idempotency_key, now)
+    except IntegrityError:
+        found = Member.objects.filter(user=owner, organisation__idempotency_key=idempotency_key).first()
+        if idempotency_key is None or found is None:
+            raise
+        return found
+
+
+def _create(
+    values: dict[str, str], owner: User, actor: Actor, idempotency_key: str | None, now: datetime
+) -> Member:
     with transaction.atomic():
-        made = Organisation.objects.create(**values)
+        made = Organisation.objects.create(**values, idempotency_key=idempotency_key)
         Project.objects.create(organisation=made, slug=DEFAULT_PROJECT, name="Default")
         member = Member.objects.create(organisation=made, user=owner, role=Role.OWNER)
         audit.record(

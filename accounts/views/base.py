@@ -4,12 +4,15 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from accounts.access import Access
+from accounts.views.once import once
+from core import errors
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -19,12 +22,15 @@ class PageRequest(HttpRequest):
 
     access: Access
     theme: str
+    key: str | None  # of the row that this form makes; accounts/views/once.py
+    refused: bool
 
 
-def page(right: str | None = None) -> Callable[[View], View]:
+def page(right: str | None = None, *, again: str = "") -> Callable[[View], View]:
     """Let in members of an organisation that have the right; send nobody to the sign-in.
 
-    Staff have no organisation: for them such a page is not there.
+    Staff have no organisation: for them such a page is not there. A form with a key acts once; ``again``
+    names where its repeat leads if it is answered by a page and not by a redirect.
     """
 
     def decorate(view: View) -> View:
@@ -38,11 +44,17 @@ def page(right: str | None = None) -> Callable[[View], View]:
                 return redirect("accounts:welcome")
             if right is not None:
                 request.access.require(right)
-            return view(request, *args, **kwargs)
+            return once(request, lambda: view(request, *args, **kwargs), again=again)
 
         return inner  # type: ignore[return-value]
 
     return decorate
+
+
+def refuse(request: Any, error: errors.BerthError) -> None:
+    """Say on the next page why a form did nothing; the same form may be sent again."""
+    request.refused = True
+    messages.error(request, error.detail)
 
 
 def signed_in(view: View) -> View:

@@ -13,6 +13,7 @@ from accounts import access, forms, reads
 from accounts.middleware import SESSION_ORGANISATION
 from accounts.models import Organisation, Project
 from accounts.services import organisations, projects, users
+from accounts.views import once
 from accounts.views.base import page, signed_in, status_of
 from core import errors
 from core.rest.pagination import paginate
@@ -32,6 +33,7 @@ def welcome(request: Any) -> HttpResponse:
                 owner=request.user,
                 actor=access.person(request.user, request),
                 now=timezone.now(),
+                idempotency_key=once.fingerprint(request),
             )
         except errors.Invalid as error:
             forms.take_faults(form, error)
@@ -79,6 +81,7 @@ def project_create(request: Any) -> HttpResponse:
                 **form.cleaned_data,
                 actor=request.access.actor,
                 now=timezone.now(),
+                idempotency_key=request.key,
             )
         except errors.Invalid as error:
             forms.take_faults(form, error)

@@ -28,7 +28,7 @@ def token_list(request: Any) -> HttpResponse:
 
 @never_cache
 @require_POST
-@page("tokens")
+@page("tokens", again="accounts:tokens")
 def issue(request: Any) -> HttpResponse:
     """Issue a token; its secret is on this one page only."""
     form = forms.TokenForm(request.POST, asker=request.access)
@@ -43,6 +43,7 @@ def issue(request: Any) -> HttpResponse:
                 expires_at=now + timedelta(days=int(days)) if days else None,
                 actor=request.access.actor,
                 now=now,
+                idempotency_key=request.key,
             )
         except errors.Invalid as error:
             forms.take_faults(form, error)

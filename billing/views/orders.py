@@ -1,18 +1,16 @@
 """Orders: what is held and for how long, how to pay it, and what became of it."""
 
-import secrets
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.views.base import PageRequest, page
+from accounts.views.base import PageRequest, page, refuse
 from billing import reads, wording
 from billing.gateways import port, registry
 from billing.models import Order
@@ -66,11 +64,11 @@ def pay(request: PageRequest, order_id: str) -> HttpResponse:
             method=method,
             options={"outcome": outcome} if method == "test" and outcome else {},
             actor=request.access.actor,
-            idempotency_key=request.POST.get("key", "")[:80] or None,
+            idempotency_key=request.key,
             now=timezone.now(),
         )
     except (errors.Conflict, errors.Invalid) as error:
-        messages.error(request, error.detail)
+        refuse(request, error)
         return redirect("billing:order", order_id=order_id)
     payment = reads.latest_payment(reads.orders(request.access.organisation).get(pk=order.pk))
     if payment is not None and method == "stripe" and payment.status == "requires_action":
@@ -90,7 +88,7 @@ def cancel(request: PageRequest, order_id: str) -> HttpResponse:
             now=timezone.now(),
         )
     except errors.Conflict as error:
-        messages.error(request, error.detail)
+        refuse(request, error)
     return redirect("billing:order", order_id=order_id)
 
 
@@ -117,7 +115,6 @@ def _context(request: PageRequest, order_id: str) -> dict[str, Any]:
         "invoice": getattr(order, "invoice", None),
         "methods": registry.methods(),
         "may_pay": request.access.allows("billing:write"),
-        "key": secrets.token_hex(16),
         **_timer(order, now),
     }
 

@@ -1,6 +1,5 @@
 """The rent page: choices on the left, a quote that follows them on the right; and the catalogue."""
 
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -69,7 +68,6 @@ def _hold(request: PageRequest) -> HttpResponse:
     """Make the quote and hold its nodes: the payment is chosen at the checkout, while the timer runs."""
     access, now = request.access, timezone.now()
     access.require("billing:write")
-    key = request.POST.get("key", "")[:80] or secrets.token_hex(16)
     context = _context(request, request.POST)
     chosen: Choice | None = context["chosen"]
     if chosen is None:
@@ -85,7 +83,7 @@ def _hold(request: PageRequest) -> HttpResponse:
             currency=chosen.currency,
             user=access.user,
             actor=access.actor,
-            idempotency_key=f"{key}-quote",
+            idempotency_key=request.key,
             now=now,
         )
         order = orders.place(
@@ -95,7 +93,7 @@ def _hold(request: PageRequest) -> HttpResponse:
             name=request.POST.get("name", "")[:100],
             user=access.user,
             actor=access.actor,
-            idempotency_key=f"{key}-order",
+            idempotency_key=request.key,
             now=now,
         )
     except SoldOut as error:
@@ -126,7 +124,6 @@ def _context(request: PageRequest, query: Any = None) -> dict[str, Any]:
         "zone": organisation.zone,
         "gpus": 0,
         "units": periods_in_words(),
-        "key": secrets.token_hex(16),
         "may_rent": request.access.allows("billing:write"),
         "hold_minutes": int(settings.HOLD_TIME.total_seconds() // 60),
         "demo_prices": prices.has_demo_prices(now),

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.views.base import PageRequest, page
+from accounts.views.base import PageRequest, page, refuse
 from clusters import reads
 from core import attachments, errors
 from jobs.services import files
@@ -52,7 +52,7 @@ def upload(request: PageRequest, cluster_id: str) -> HttpResponse:
             files.put(access=request.access, cluster=cluster, path=path, file=file, now=timezone.now())
         messages.success(request, _("Uploaded: {names}").format(names=", ".join(str(f.name) for f in sent)))
     except (errors.Invalid, errors.Conflict) as error:
-        messages.error(request, error.detail)
+        refuse(request, error)
     back = reverse("jobs:data", kwargs={"cluster_id": cluster_id})
     return redirect(f"{back}?{urlencode({'folder': folder})}" if folder else back)
 

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.views.base import PageRequest, page
+from accounts.views.base import PageRequest, page, refuse
 from core import errors
 from jobs import manifest, reads, shapes, states, words
 from jobs.models import Job, Run
@@ -65,7 +64,13 @@ def resume(request: PageRequest, job_id: str) -> HttpResponse:
     return _act(
         request,
         job_id,
-        lambda now: control.resume(access=request.access, job_id=job_id, checkpoint_id=chosen, now=now),
+        lambda now: control.resume(
+            access=request.access,
+            job_id=job_id,
+            checkpoint_id=chosen,
+            idempotency_key=request.key,
+            now=now,
+        ),
     )
 
 
@@ -73,7 +78,7 @@ def _act(request: PageRequest, job_id: str, act: Callable[[datetime], Job]) -> H
     try:
         act(timezone.now())
     except (errors.Conflict, errors.Invalid) as error:
-        messages.error(request, error.detail)
+        refuse(request, error)
     return redirect("jobs:job", job_id=job_id)
 
 

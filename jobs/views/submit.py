@@ -1,7 +1,6 @@
 """The submit page: a form, and beside it a plan that follows it: where, when, what it would be."""
 
 import json
-import secrets
 from typing import Any
 
 from django.http import HttpResponse
@@ -34,44 +33,43 @@ def show(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         return _submit(request, clusters)
     form = jobform.fresh(request.GET, _cluster(clusters, request.GET.get("cluster", "")))
-    return render(request, "jobs/submit.html", _context(request, form, clusters, secrets.token_hex(16)))
+    return render(request, "jobs/submit.html", _context(request, form, clusters))
 
 
 @require_POST
 @page("jobs:write")
 def plan(request: PageRequest) -> HttpResponse:
     """Answer a change of the form with the plan alone."""
-    context = _context(request, jobform.sent(request.POST), _clusters(request), "")
+    context = _context(request, jobform.sent(request.POST), _clusters(request))
     return render(request, "jobs/parts/plan.html", context)
 
 
 def _submit(request: PageRequest, clusters: list[Cluster]) -> HttpResponse:
     form = jobform.sent(request.POST)
-    key = request.POST.get("key", "")[:80] or secrets.token_hex(16)
     try:
-        job = _store(request, form, key)
+        job = _store(request, form)
     except errors.BerthError as error:
         if error.status == 403:
             raise
-        context = _context(request, form, clusters, key)
+        context = _context(request, form, clusters)
         context |= {"refused": error.detail, "faults": _by_field(error)}
         return render(request, "jobs/submit.html", context, status=error.status)
     return redirect("jobs:job", job_id=job.pk)
 
 
-def _store(request: PageRequest, form: Form, key: str) -> Job:
+def _store(request: PageRequest, form: Form) -> Job:
     now = timezone.now()
     archive = ""
     if form.values["code"] == "archive":
         file = request.FILES.get("archive")
         if file is None:
             raise errors.Invalid.field("archive", "required", _("Choose a zip or tar.gz to upload."))
-        stored = uploads.store(access=request.access, file=file, idempotency_key=f"{key}-code", now=now)
+        stored = uploads.store(access=request.access, file=file, idempotency_key=request.key, now=now)
         archive = stored.pk
     data, faults = form.spec(archive)
     if faults:
         raise errors.Invalid(faults[0].detail, errors=faults)
-    return submitting.submit(access=request.access, data=data, idempotency_key=key, now=now)
+    return submitting.submit(access=request.access, data=data, idempotency_key=request.key, now=now)
 
 
 def _clusters(request: PageRequest) -> list[Cluster]:
@@ -87,7 +85,7 @@ def _cluster(clusters: list[Cluster], asked: str) -> str:
     return best.pk if best else ""
 
 
-def _context(request: PageRequest, form: Form, clusters: list[Cluster], key: str) -> dict[str, Any]:
+def _context(request: PageRequest, form: Form, clusters: list[Cluster]) -> dict[str, Any]:
     organisation = request.access.organisation
     chosen = next((cluster for cluster in clusters if cluster.pk == form.values["cluster"]), None)
     return {
@@ -107,7 +105,6 @@ def _context(request: PageRequest, form: Form, clusters: list[Cluster], key: str
         "priorities": _priorities(),
         "units": [("minutes", _("minutes")), ("hours", _("hours")), ("days", _("days"))],
         "code_kinds": _code_kinds(),
-        "key": key,
         "refused": "",
         "faults": {},
         **_plan(request, form, chosen),

@@ -1,11 +1,13 @@
 """Tags and filters of the portal: badges, drawings, and values in words. `{% load berth %}` from any app."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from core.money import Money
@@ -25,6 +27,12 @@ NOTICE_ICONS = {
 def icon(name: str) -> SafeString:
     """Draw an icon of portal/ui/icons.py."""
     return icons.icon(name)
+
+
+@register.simple_tag
+def form_key() -> SafeString:
+    """Write the hidden field by which a form that is sent twice acts once (accounts/views/once.py)."""
+    return format_html('<input type="hidden" name="key" value="{}">', secrets.token_hex(16))
 
 
 @register.simple_tag

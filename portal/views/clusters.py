@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.views.base import PageRequest, page
+from accounts.views.base import PageRequest, page, refuse
 from clusters import reads, states, words
 from clusters.models import Cluster, Node, Reservation
 from clusters.reads import ClusterPage
@@ -75,7 +74,7 @@ def change(request: PageRequest, cluster_id: str) -> HttpResponse:
             raise errors.Invalid(_("A name has 1 to 100 characters."))
         changes.change(cluster=cluster, name=name, actor=request.access.actor, now=timezone.now())
     except errors.BerthError as error:
-        messages.error(request, error.detail)
+        refuse(request, error)
     return redirect("cluster", cluster_id=cluster_id)
 
 
