@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from core import errors
+from core import claims, errors
 from jobs.models import Checkpoint, Job, JobEvent, Run
-from jobs.services import checkpoints, control, due, pruning
+from jobs.services import checkpoints, control, due, pruning, timeline
 from jobs.storage import StorageError
 from jobs.storage.local_store import LocalStore
 from tests.support import people
@@ -134,21 +134,38 @@ def marked(world: World) -> tuple[Job, Run]:
     return job, run
 
 
-def test_a_removal_that_was_cut_off_is_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("owner", "step", "after", "left"),
+    [
+        (claims, "take", True, ["step-1", "step-2", "step-3"]),
+        (pruning, "_delete", False, ["step-1", "step-2", "step-3"]),
+        (pruning, "_delete", True, ["step-2", "step-3"]),
+        (LocalStore, "delete", True, ["step-2", "step-3"]),
+        (pruning, "_record", False, ["step-3"]),
+        (timeline, "record", False, ["step-3"]),
+        (timeline, "record", True, ["step-3"]),
+    ],
+)
+def test_a_removal_that_was_cut_off_is_done_again(
+    world: World, monkeypatch: pytest.MonkeyPatch, owner: Any, step: str, after: bool, left: list[str]
+) -> None:
     job, run = marked(world)
     now = timezone.now()
+    real = getattr(owner, step)
 
     class Killed(BaseException):
         pass
 
-    def killed(*_: Any) -> int:
+    def killed(*told: Any, **more: Any) -> Any:
+        if after:
+            real(*told, **more)
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(pruning, "_record", killed)
+        patch.setattr(owner, step, killed)
         with pytest.raises(Killed):
             pruning.remove(job.pk, now=now)
-    assert folders(world, run) == ["step-3"]
+    assert folders(world, run) == left
     checkpoints.scan(run, now=now)  # neither lost nor back: it is still being removed
     assert job.checkpoints.filter(removal_at__isnull=False, gone_at=None).count() == 2
     assert pruning.waiting(now=now) == []  # as long as the claim of the dead one holds
@@ -156,6 +173,7 @@ def test_a_removal_that_was_cut_off_is_done_again(world: World, monkeypatch: pyt
     assert pruning.waiting(now=later) == [job.pk]
     assert pruning.remove(job.pk, now=later) == 2
     assert pruning.remove(job.pk, now=later) == 0
+    assert (there(job), folders(world, run)) == ([(1, 3)], ["step-3"])
     assert JobEvent.objects.filter(job=job, kind="checkpoints_removed").count() == 1
 
 
