@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.services import audit
-from core import claims
+from core import claims, rows
 from jobs.services import (
     checkpoints,
     collect,
@@ -32,7 +32,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.faults]
 STEPS: list[tuple[Any, str]] = [
     (submit, "_store"),
     (submit, "new_run"),
-    (audit, "record"),
+    (audit, "entry"),
+    (rows, "insert"),
     (timeline, "record"),
     (queue, "admit"),
     (queue, "_start"),

@@ -60,6 +60,7 @@ def test_the_invoice_prints_without_the_frame(walker: Walker) -> None:
     page = walker.open(member.user, theme="dark")
     page.goto(walker.address + order)
     page.get_by_role("link", name="Invoice", exact=True).click()
+    page.locator(".document").wait_for()
     page.emulate_media(media="print")
     assert not page.locator(".rail").is_visible()
     assert not page.locator(".topbar").is_visible()
