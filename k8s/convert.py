@@ -107,9 +107,15 @@ def _telling_state(spec: Manifest, status: Manifest) -> Manifest:
 
 
 def _main_state(spec: Manifest, status: Manifest) -> Manifest:
-    name = (spec.get("containers") or [{}])[0].get("name")
+    name = main_container({"spec": spec})
     entries: list[Manifest] = status.get("containerStatuses") or []
     return next((entry.get("state") or {} for entry in entries if entry.get("name") == name), {})
+
+
+def main_container(pod: Manifest) -> str:
+    """Return the name of the container that does the work, whatever a site has put beside it."""
+    names: list[str] = [c.get("name", "") for c in (pod.get("spec") or {}).get("containers") or ()]
+    return "pytorch" if "pytorch" in names else (names[0] if names else "")
 
 
 def node(obj: Manifest) -> NodeInfo:

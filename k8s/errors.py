@@ -43,3 +43,7 @@ class Unavailable(Error):
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class Unauthorised(Unavailable):
+    """The site does not accept our credentials: staff must renew them, nobody's object is at fault."""

@@ -124,9 +124,39 @@ class LogChunk:
     """Lines from a cursor on; `cursor` continues, `eof` says that nothing will ever follow.
 
     `exit_code` comes with the end, where the site still knows how the main container ended.
+    `gap`: the site has thrown away lines between the cursor and these.
     """
 
     lines: tuple[LogLine, ...]
     cursor: str
     eof: bool
     exit_code: int | None = None
+    gap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Something that we may want to do at a site; an empty namespace means everywhere."""
+
+    verb: str
+    resource: str
+    group: str = ""
+    namespace: str = ""
+    subresource: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StorageClass:
+    """A kind of volumes that a site offers."""
+
+    name: str
+    provisioner: str
+    default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """A token of a service account and when it ends; the site may have shortened its life."""
+
+    token: str = field(repr=False)
+    expires_at: datetime

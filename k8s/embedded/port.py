@@ -13,8 +13,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from k8s import convert, errors
-from k8s.embedded import admission, logs, paths, processes, wake
+from k8s import admission, convert, errors
+from k8s.embedded import logs, paths, processes, wake
 from k8s.embedded.store import Snapshot, Store, Transaction
 from k8s.labels import CLUSTER, FABRIC, GPU
 from k8s.types import ApplyResult, LogChunk, Manifest, NodeInfo, PodInfo, PyTorchJobInfo, WatchEvent

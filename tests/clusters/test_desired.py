@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from clusters import desired
-from k8s.embedded import admission
+from k8s import admission
 
 PLAN = desired.Plan(
     namespace="clu-01k",

@@ -1,4 +1,7 @@
-"""Pure checks that an API server and the training operator's webhook would make before storing an object."""
+"""Pure checks that an API server and the training operator's webhook would make before storing an object.
+
+Both ports make them first: a webhook may be missing or ignored, and a refusal costs no request then.
+"""
 
 import base64
 import binascii
@@ -26,6 +29,7 @@ KINDS: dict[str, tuple[str, bool]] = {  # kind: (apiVersion, lives in a namespac
     "PyTorchJob": ("kubeflow.org/v1", True),
 }
 NOT_APPLIED = ("Node", "Pod")  # the site's own
+KEPT = ("name", "namespace", "labels", "annotations", "ownerReferences")
 MAX_DATA = 1024 * 1024
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -66,7 +70,7 @@ def admit(manifest: Manifest) -> Manifest:
         _need(valid, f"metadata.labels[{key!r}]", f"{value!r} is no valid value")
     for key, value in (meta.get("annotations") or {}).items():
         _need(isinstance(value, str), f"metadata.annotations[{key!r}]", "must be a string")
-    kept = {key: meta[key] for key in ("name", "namespace", "labels", "annotations") if meta.get(key)}
+    kept = {key: meta[key] for key in KEPT if meta.get(key)}
     stored = {**manifest, "metadata": kept}
     stored.pop("status", None)
     if kind == "PyTorchJob":

@@ -1,0 +1,1 @@
+"""The port on a real Kubernetes cluster, by the official client."""
