@@ -43,6 +43,10 @@ class Answer:
     body: Manifest
 
 
+class Silence(Exception):
+    """A stream said nothing for as long as its reader waits."""
+
+
 class Client:
     """A pool of kept-alive connections to one API server; safe in threads and after forks."""
 
@@ -126,7 +130,7 @@ class Client:
                 self._wait(error, tried, deadline)
 
     def lines(self, path: str, *, query: Query, silence: float) -> Iterator[bytes]:
-        """Yield the lines of a streamed answer as they come; raises TimeoutError after silence."""
+        """Yield the lines of a streamed answer as they come; raises Silence."""
         with self._request("GET", path, query, None, "", "application/json", read=silence) as response:
             rest = b""
             try:
@@ -134,7 +138,7 @@ class Client:
                     *whole, rest = (rest + chunk).split(b"\n")
                     yield from whole
             except urllib3.exceptions.ReadTimeoutError as error:
-                raise TimeoutError from error
+                raise Silence from error
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 raise failures.from_exception(error) from error
 
@@ -153,10 +157,8 @@ class Client:
         """Open one answer; it is read to its end, or its connection is not used again."""
         self._limiter.take()
         headers = {"Accept": accept, "User-Agent": "berth", **self._authorisation()}
-        sent: Any = body
         if body is not None:
             headers["Content-Type"] = content_type
-            sent = body if content_type == "application/json" else json.dumps(body)
         given = {key: value for key, value in (query or {}).items() if value is not None}
         url = f"{self._access.server}{path}" + (f"?{urlencode(given)}" if given else "")
         response = None
@@ -165,7 +167,7 @@ class Client:
             wait = (min(CONNECT_SECONDS, read), read)
             response = (
                 self._connected()
-                .call_api(method, url, header_params=headers, body=sent, _request_timeout=wait)
+                .call_api(method, url, header_params=headers, body=body, _request_timeout=wait)
                 .response
             )
             if response.status >= 300:

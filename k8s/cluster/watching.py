@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from k8s import convert, errors
 from k8s.cluster import failures, resources
-from k8s.cluster.client import Client
+from k8s.cluster.client import Client, Silence
 from k8s.types import EventType, WatchEvent
 
 SILENCE_SECONDS = 90.0  # servers send a bookmark each minute
@@ -42,7 +42,7 @@ def pytorchjobs(
             yield event
             if clock() >= deadline:
                 break
-    except TimeoutError as error:
+    except Silence as error:
         if clock() < deadline:
             raise errors.Unavailable("The site has gone silent in the middle of a watch.") from error
     finally:

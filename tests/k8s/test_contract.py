@@ -5,16 +5,16 @@ import pytest
 from k8s import errors
 from k8s.port import Port
 from tests.k8s import manifests
-from tests.k8s.conftest import EmbeddedSite
+from tests.k8s.sites import AnySite
 
 
-@pytest.fixture(params=["embedded"])
-def any_site(request: pytest.FixtureRequest) -> EmbeddedSite:
-    return request.getfixturevalue({"embedded": "site"}[request.param])
+@pytest.fixture(params=["embedded", "mock"])
+def any_site(request: pytest.FixtureRequest) -> AnySite:
+    return request.getfixturevalue({"embedded": "site", "mock": "mock_site"}[request.param])
 
 
 @pytest.fixture
-def port(any_site: EmbeddedSite) -> Port:
+def port(any_site: AnySite) -> Port:
     return any_site.port
 
 
@@ -129,7 +129,7 @@ def test_jobs_are_selected_by_namespace_and_label(port: Port) -> None:
     assert port.list_pytorchjobs("clu-b", {manifests.RUN: "run-b"})[0] == []
 
 
-def test_watch_tells_what_happened_after_the_list(any_site: EmbeddedSite) -> None:
+def test_watch_tells_what_happened_after_the_list(any_site: AnySite) -> None:
     port = any_site.port
     port.apply(manifests.job("run-a"))
     _, version = port.list_pytorchjobs()
@@ -155,7 +155,7 @@ def test_watch_goes_on_where_a_bookmark_stood(port: Port) -> None:
     assert (event.type, event.job and event.job.name) == ("added", "run-a")
 
 
-def test_watch_from_too_far_back_is_gone(any_site: EmbeddedSite) -> None:
+def test_watch_from_too_far_back_is_gone(any_site: AnySite) -> None:
     port = any_site.port
     _, version = port.list_pytorchjobs()
     port.apply(manifests.job("run-a"))
@@ -165,7 +165,7 @@ def test_watch_from_too_far_back_is_gone(any_site: EmbeddedSite) -> None:
     assert caught.value.retryable
 
 
-def test_a_run_is_seen_from_creation_to_success(any_site: EmbeddedSite) -> None:
+def test_a_run_is_seen_from_creation_to_success(any_site: AnySite) -> None:
     port = any_site.port
     port.apply(manifests.job("run-a", manifests.shell("echo hello"), workers=1, gpus=1))
     assert any_site.ended("run-a") == "Succeeded"
@@ -189,7 +189,7 @@ def test_a_run_is_seen_from_creation_to_success(any_site: EmbeddedSite) -> None:
     assert master.node in ("node-1", "node-2")
 
 
-def test_a_deleted_job_is_there_until_its_pods_are_gone(any_site: EmbeddedSite) -> None:
+def test_a_deleted_job_is_there_until_its_pods_are_gone(any_site: AnySite) -> None:
     port = any_site.port
     port.apply(manifests.job("run-a", manifests.shell("exec sleep 60"), gpus=1))
     any_site.until(lambda: any_site.condition("run-a", "Running"))
@@ -204,7 +204,7 @@ def test_a_deleted_job_is_there_until_its_pods_are_gone(any_site: EmbeddedSite) 
     assert port.apply(manifests.job("run-a")).created
 
 
-def test_a_namespace_goes_with_all_inside(any_site: EmbeddedSite) -> None:
+def test_a_namespace_goes_with_all_inside(any_site: AnySite) -> None:
     port = any_site.port
     port.apply(manifests.claim("data"))
     port.apply(manifests.config_map("code", {}))
@@ -221,7 +221,7 @@ def test_a_namespace_goes_with_all_inside(any_site: EmbeddedSite) -> None:
     assert port.apply(manifests.namespace()).created
 
 
-def test_logs_are_read_in_steps_to_the_end(any_site: EmbeddedSite) -> None:
+def test_logs_are_read_in_steps_to_the_end(any_site: AnySite) -> None:
     port = any_site.port
     port.apply(manifests.job("run-a", manifests.shell("for i in 1 2 3; do echo line $i; done; exit 3")))
     assert any_site.ended("run-a") == "Failed"
@@ -233,7 +233,7 @@ def test_logs_are_read_in_steps_to_the_end(any_site: EmbeddedSite) -> None:
     assert rest.exit_code in (3, None)  # None: the site does not know it
 
 
-def test_log_chunks_hold_about_what_was_asked_for(any_site: EmbeddedSite) -> None:
+def test_log_chunks_hold_about_what_was_asked_for(any_site: AnySite) -> None:
     any_site.port.apply(manifests.job("run-a", manifests.shell("for i in 1 2 3; do echo line $i; done")))
     any_site.ended("run-a")
     cursor, sizes = None, []
@@ -244,7 +244,7 @@ def test_log_chunks_hold_about_what_was_asked_for(any_site: EmbeddedSite) -> Non
     assert sizes == [(1, False), (1, False), (1, True)]
 
 
-def test_the_log_of_a_running_pod_has_no_end(any_site: EmbeddedSite) -> None:
+def test_the_log_of_a_running_pod_has_no_end(any_site: AnySite) -> None:
     port = any_site.port
     port.apply(manifests.job("run-a", manifests.shell("echo first; exec sleep 60")))
     any_site.until(lambda: any_site.condition("run-a", "Running"))
