@@ -66,8 +66,8 @@ class AnySite:
 class MockSite(AnySite):
     """The mock API server, with controllers that are played by the test."""
 
-    def __init__(self) -> None:
-        self.api = MockApi()
+    def __init__(self, *, operator: bool = True) -> None:
+        self.api = MockApi(operator=operator)
         self.controllers = Controllers(Api(self.api.url, TOKEN), self.api.logs.write)
         self.port: ClusterPort = ClusterPort.from_kubeconfig(self.api.kubeconfig)
 
