@@ -67,6 +67,11 @@ class Estimate:
     earliest: datetime
     latest: datetime
 
+    @property
+    def is_range(self) -> bool:
+        """Say whether a reader would see two different times, which have minutes."""
+        return self.latest - self.earliest >= timedelta(minutes=1)
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:

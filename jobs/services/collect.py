@@ -164,7 +164,9 @@ def _store_points(run: Run, points: list[logparse.Point], progress: logparse.Pro
     )
     if points and progress is not None:
         total = {"total_steps": progress.total} if progress.total else {}
-        Job.objects.filter(pk=run.job_id).update(step=progress.step, **total)
+        # the rest of an earlier run's log may come when a later one has begun
+        newest = Job.objects.filter(pk=run.job_id).exclude(runs__number__gt=run.number)
+        newest.update(step=progress.step, **total)
 
 
 def _note_exit(run: Run, exit_code: int) -> None:

@@ -66,7 +66,9 @@ def resume(
             idempotency_key=idempotency_key,
         )
         before = job.status
-        Job.objects.filter(pk=job.pk).update(status="queued", why=None, queued_at=now, finished_at=None)
+        Job.objects.filter(pk=job.pk).update(
+            status="queued", why=None, queued_at=now, finished_at=None, step=start.step if start else None
+        )
         if start is None:
             timeline.record(job, "restarted", run=run, actor=access.actor, now=now)
         else:

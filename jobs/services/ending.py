@@ -98,16 +98,19 @@ def _follow(run: Run, now: datetime) -> bool:
     if not decision.retry:
         timeline.record(job, "not_retried", run=run, now=now, reason=said)
         return False
+    start = continue_from(run) if _resumes(job) else None
     follower = submit.new_run(
         job,
         number=run.number + 1,
         cause="retry",
         now=now,
         not_before=decision.at,
-        resume_from=continue_from(run) if _resumes(job) else None,
+        resume_from=start,
     )
     timeline.record(job, "retry", run=follower, now=now, reason=said)
-    Job.objects.filter(pk=job.pk).update(status="queued", why=said, queued_at=now)
+    Job.objects.filter(pk=job.pk).update(
+        status="queued", why=said, queued_at=now, step=start.step if start else None
+    )
     dispatch.after_commit("jobs.admit", job.cluster_id)
     return True
 
