@@ -10,7 +10,9 @@ from k8s.embedded import launch, processes
 from k8s.embedded.port import EmbeddedPort
 from k8s.embedded.supervisor import Supervisor
 from tests.k8s import manifests
-from tests.k8s.sites import AnySite, MockSite, furnish
+from tests.k8s.sites import AnySite, MockSite, RealSite, furnish
+from tests.support import apiserver
+from tests.support.apiserver import ApiServer
 
 
 class EmbeddedSite(AnySite):
@@ -67,6 +69,26 @@ def site(empty_site: EmbeddedSite) -> EmbeddedSite:
 def mock_site() -> Iterator[MockSite]:
     """The same on the mock API server, spoken to by the official client."""
     site = MockSite()
+    furnish(site, site.controllers)
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="session")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """A real kube-apiserver, where there is one."""
+    binaries = apiserver.assets()
+    if binaries is None:
+        pytest.skip(apiserver.SKIPPED)
+    server = ApiServer(binaries, tmp_path_factory.mktemp("apiserver"))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def real_site(api_server: ApiServer) -> Iterator[RealSite]:
+    """The same on a real API server, whose controllers are played by the test."""
+    site = RealSite(api_server)
     furnish(site, site.controllers)
     yield site
     site.close()

@@ -7,8 +7,12 @@ from k8s.cluster.port import ClusterPort
 from k8s.port import Port
 from tests.k8s import manifests
 from tests.support import wait
+from tests.support.apiserver import ApiServer
 from tests.support.controllers import Api, Controllers
+from tests.support.controllers.api import of, path
+from tests.support.kubeletlogs import LogServer
 from tests.support.mockapi import MockApi
+from tests.support.mockapi import server as mockapi
 from tests.support.mockapi.server import TOKEN
 
 Result = TypeVar("Result")
@@ -81,6 +85,47 @@ class MockSite(AnySite):
         self.controllers.close()
         self.port.close()
         self.api.close()
+
+
+class RealSite(AnySite):
+    """A real API server that many tests use one after the other; each finds it empty."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self._server = server
+        self._doors = LogServer(server.certificate, server.key)
+        api = Api(server.url, server.token, server.context())
+        self.controllers = Controllers(api, self._doors.logs.write, log_port=self._doors.port)
+        self.port: ClusterPort = ClusterPort.from_kubeconfig(server.kubeconfig)
+        crd = {**mockapi.crd(), "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+        api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+        wait.until(lambda: api.call("GET", path("pytorchjobs")), 30)
+
+    def look(self) -> None:
+        self.controllers.step()
+
+    def expire_versions(self) -> None:
+        for number in range(2):  # the last version before the compaction is still good to watch from
+            self.port.apply(manifests.config_map("noise", {"number": str(number)}, "default"))
+        self._server.expire(self.port.list_pytorchjobs()[1])
+
+    def close(self) -> None:
+        api = self.controllers.api
+        for job in api.list("pytorchjobs"):
+            api.remove(of("pytorchjobs", job))
+        for pod in api.list("pods"):
+            api.remove(of("pods", pod), grace=0)
+        for name in self._tenants():
+            api.remove(path("namespaces", "", name))
+        for node in api.list("nodes"):
+            api.remove(of("nodes", node))
+        self.until(lambda: not self._tenants())
+        self.controllers.close()
+        self.port.close()
+        self._doors.close()
+
+    def _tenants(self) -> list[str]:
+        names = [one["metadata"]["name"] for one in self.controllers.api.list("namespaces")]
+        return [name for name in names if name.startswith("clu-")]
 
 
 def furnish(site: AnySite, controllers: Controllers) -> None:

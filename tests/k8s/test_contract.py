@@ -6,11 +6,21 @@ from k8s import errors
 from k8s.port import Port
 from tests.k8s import manifests
 from tests.k8s.sites import AnySite
+from tests.support import apiserver
+
+SITES = {"embedded": "site", "mock": "mock_site", "apiserver": "real_site"}
+REAL = ["apiserver"] if apiserver.assets() else []
 
 
-@pytest.fixture(params=["embedded", "mock"])
+@pytest.mark.skipif(not REAL, reason=apiserver.SKIPPED)
+def test_a_real_api_server_takes_part() -> None:
+    """Stands for all that runs on a real API server, so that one line says when nothing did."""
+    assert REAL
+
+
+@pytest.fixture(params=["embedded", "mock", *REAL])
 def any_site(request: pytest.FixtureRequest) -> AnySite:
-    return request.getfixturevalue({"embedded": "site", "mock": "mock_site"}[request.param])
+    return request.getfixturevalue(SITES[request.param])
 
 
 @pytest.fixture

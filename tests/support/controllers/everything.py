@@ -15,8 +15,8 @@ GPU = "nvidia.com/gpu"
 class Controllers:
     """Operator, scheduler, kubelet, quota, namespace and garbage controller over HTTP."""
 
-    def __init__(self, api: Api, sink: Sink) -> None:
-        self.api, self.kubelet = api, Kubelet(api, sink)
+    def __init__(self, api: Api, sink: Sink, *, log_port: int = 0) -> None:
+        self.api, self.kubelet, self._log_port = api, Kubelet(api, sink), log_port
 
     def step(self) -> None:
         """Look once, in the order in which things follow from each other."""
@@ -28,19 +28,23 @@ class Controllers:
         self._schedule()
         self.kubelet.step(self.api.list("pods"))
         self._garbage()
+        self._claims()
 
     def close(self) -> None:
         self.kubelet.close()
         self.api.close()
 
     def add_node(self, name: str, *, gpus: int, labels: dict[str, str]) -> None:
-        """Bring a server up, ready."""
+        """Bring a server up, ready; its logs are fetched from the door that the controllers were told of."""
         tags = {"kubernetes.io/hostname": name, **labels}
         self.api.call("POST", path("nodes"), {"metadata": {"name": name, "labels": tags}})
         size = {"cpu": "64", "memory": "512Gi", "pods": "110", GPU: str(gpus)}
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}
         ready |= {"lastHeartbeatTime": _now(), "lastTransitionTime": _now()}
-        status = {"capacity": size, "allocatable": size, "conditions": [ready]}
+        status: Object = {"capacity": size, "allocatable": size, "conditions": [ready]}
+        if self._log_port:
+            status["addresses"] = [{"type": "InternalIP", "address": "127.0.0.1"}]
+            status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": self._log_port}}
         self.api.patch(path("nodes", "", name) + "/status", {"status": status})
 
     def _namespace(self, namespace: Object) -> None:
@@ -105,6 +109,11 @@ class Controllers:
                     self.api.call("POST", of("pods", pod) + "/binding", binding)
                     pod["spec"]["nodeName"] = name
                     break
+
+    def _claims(self) -> None:
+        for claim in self.api.list("persistentvolumeclaims"):
+            if "deletionTimestamp" in claim["metadata"]:
+                self.api.patch(of("persistentvolumeclaims", claim), {"metadata": {"finalizers": None}})
 
     def _garbage(self) -> None:
         jobs, pods = self.api.list("pytorchjobs"), self.api.list("pods")

@@ -1,5 +1,8 @@
 """A kubelet for all nodes: runs the main container's command as a process and reports as a kubelet does."""
 
+import contextlib
+import os
+import signal
 import subprocess
 import threading
 import time
@@ -20,7 +23,9 @@ class Live:
         self.started = stamp()
         self.killed_at: float | None = None
         command = [*(main.get("command") or ["true"]), *(main.get("args") or [])]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        )
         key = (meta["namespace"], meta["name"], main["name"])
         self._reader = threading.Thread(target=self._read, args=(key, sink), daemon=True)
         self._reader.start()
@@ -36,13 +41,17 @@ class Live:
         code = self.process.poll()
         if code is None:
             return None
+        self.signal(signal.SIGKILL)  # a container ends with its first process
         self._reader.join()
         return code if code >= 0 else 128 - code
 
+    def signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
     def kill(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        self.signal(signal.SIGKILL)
+        self.process.wait()
         self._reader.join()
 
 
@@ -90,10 +99,10 @@ class Kubelet:
             del self.live[pod["metadata"]["uid"]]
             self.api.remove(of("pods", pod), grace=0)
         elif live.killed_at is None:
-            live.process.terminate()
+            live.signal(signal.SIGTERM)
             live.killed_at = time.monotonic() + pod["metadata"].get("deletionGracePeriodSeconds", 30)
         elif time.monotonic() > live.killed_at:
-            live.process.kill()
+            live.signal(signal.SIGKILL)
 
     def _report(self, pod: Object, phase: str, state: dict[str, Any]) -> None:
         main = pod["spec"]["containers"][0]

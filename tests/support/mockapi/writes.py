@@ -229,6 +229,8 @@ class Writer:
             meta["labels"] = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta["name"]}
         elif resource.kind in ("Pod", "PersistentVolumeClaim"):
             obj["status"] = {"phase": "Pending"}
+        if resource.kind == "PersistentVolumeClaim":  # the admission plugin StorageObjectInUseProtection
+            meta["finalizers"] = [*(meta.get("finalizers") or ()), "kubernetes.io/pvc-protection"]
         peers = self.store.find(resource, namespace) if namespace else []
         quota.check(self.store, QUOTAS, resource, obj, peers)
         return obj
