@@ -35,6 +35,10 @@ class Refused(Error):
         self.reason: RefusedReason = reason
 
 
+class UnknownKind(Refused):
+    """The site does not serve this kind of object at all: its operator is not installed."""
+
+
 class Unavailable(Error):
     """The site did not answer, answered with a fault of its own, or asked for patience."""
 

@@ -62,7 +62,8 @@ class Port(Protocol):
 
         `eof` only when the pod has ended and all is read. Invalid UTF-8 is replaced, very long lines
         come in pieces, a line that is not finished yet is left for later. With the end comes the exit code,
-        where it is still known. Raises NotFound without the pod.
+        where it is still known; `gap` says that the site has thrown lines away before they were read.
+        Raises NotFound without the pod.
         """
 
     def list_nodes(self) -> list[NodeInfo]:

@@ -19,7 +19,7 @@ def delete(client: Client, kind: str, namespace: str, name: str, *, grace_second
         raise errors.Refused("Objects of kind Node belong to the site.", reason="forbidden")
     try:
         found = client.call("GET", path, again=SAFE).body
-    except errors.NotFound:
+    except (errors.NotFound, errors.UnknownKind):
         return False
     body: Manifest = {
         "apiVersion": "v1",

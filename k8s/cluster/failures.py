@@ -23,8 +23,8 @@ def from_answer(status: int, body: bytes, headers: Mapping[str, str], now: datet
     if status == 403:
         return errors.Refused(message, reason=_why_forbidden(message))
     if status == 404:
-        if said is None:  # no such group, version or resource: the path itself is unknown
-            return errors.Refused(f"The site does not know this kind of object: {message}")
+        if not ((said or {}).get("details") or {}).get("name"):  # the path itself is unknown
+            return errors.UnknownKind(f"The site does not know this kind of object: {message}")
         return errors.NotFound(message)
     if status == 409:
         return errors.Conflict(message)

@@ -66,7 +66,7 @@ class ClusterPort:
     def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         try:
             return self._client.call("GET", resources.item(kind, namespace, name), again=SAFE).body
-        except errors.NotFound:
+        except (errors.NotFound, errors.UnknownKind):
             return None
 
     def delete(self, kind: str, namespace: str, name: str, *, grace_seconds: int | None = None) -> bool:
@@ -83,9 +83,7 @@ class ClusterPort:
         path = resources.collection(kind, namespace)
         try:
             items, _ = listing.pages(self._client, path, accept=listing.NAMES_ONLY)
-        except errors.Refused as error:
-            if error.reason != "invalid":
-                raise
+        except errors.UnknownKind:
             return []  # a site without the operator has no such objects
         return [item["metadata"]["name"] for item in items]
 

@@ -20,7 +20,7 @@ def served(client: Client, group: str, resource: str) -> tuple[str, ...]:
     """Return the versions of a group that serve a resource, the preferred one first; () without it."""
     try:
         found = client.call("GET", f"/apis/{group}", again=SAFE).body
-    except (errors.NotFound, errors.Refused):
+    except (errors.NotFound, errors.UnknownKind):
         return ()
     preferred = (found.get("preferredVersion") or {}).get("version")
     names = [entry["version"] for entry in found.get("versions") or ()]

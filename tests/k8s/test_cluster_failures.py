@@ -20,7 +20,8 @@ NOW = datetime(2026, 5, 1, 10, tzinfo=UTC)
 
 
 def said(message: str, code: int) -> bytes:
-    return json.dumps({"kind": "Status", "status": "Failure", "message": message, "code": code}).encode()
+    body = {"kind": "Status", "status": "Failure", "message": message, "details": {"name": "a"}, "code": code}
+    return json.dumps(body).encode()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,9 @@ def test_quota_and_rights_are_told_apart() -> None:
 
 
 def test_a_path_that_is_unknown_is_no_missing_object() -> None:
-    assert isinstance(failures.from_answer(404, b"404 page not found\n", {}, NOW), errors.Refused)
+    nameless = json.dumps({"kind": "Status", "details": {}, "code": 404}).encode()
+    for body in (b"404 page not found\n", nameless):
+        assert isinstance(failures.from_answer(404, body, {}, NOW), errors.UnknownKind)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>bad gateway</html>", b"\xff\xfe", b"[]", b'"text"'])
@@ -207,6 +210,8 @@ def test_a_site_without_the_operator_has_no_jobs_to_delete() -> None:
     try:
         site.port.apply(manifests.namespace())
         assert site.port.list_objects("clu-a") == []
+        assert site.port.get("PyTorchJob", "clu-a", "run-a") is None
+        assert site.port.delete("PyTorchJob", "clu-a", "run-a") is False
         assert site.port.served_versions("kubeflow.org", "pytorchjobs") == ()
         with pytest.raises(errors.Refused, match="does not know"):
             site.port.apply(manifests.job("run-a"))
