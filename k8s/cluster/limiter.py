@@ -10,8 +10,8 @@ class Limiter:
 
     def __init__(
         self,
-        rate: float = 500.0,
-        burst: int = 1000,
+        rate: float = 1000.0,
+        burst: int = 2000,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,

@@ -9,13 +9,13 @@ from tests.support.mockapi.store import Store
 Object = dict[str, Any]
 
 
-def check(store: Store, quotas: Resource, resource: Resource, obj: Object, peers: list[Object]) -> None:
+def check(store: Store, quotas: Resource, resource: Resource, obj: Object) -> None:
     """Raise 403 when a new object asks for more than a quota of its namespace leaves."""
     meta = obj["metadata"]
-    for quota in store.find(quotas, meta.get("namespace", "")):
+    for quota in store.find(quotas, meta.get("namespace") or "-"):
         hard = (quota.get("status") or {}).get("hard") or {}
         asked = {name: amount for name, amount in usage(resource, [obj]).items() if name in hard}
-        used = usage(resource, peers)
+        used = usage(resource, store.find(resource, meta["namespace"]))
         over = [n for n, amount in sorted(asked.items()) if amount and used.get(n, 0) + amount > int(hard[n])]
         if over:
             first = [f"{n}={asked[n]}" for n in over]

@@ -42,8 +42,9 @@ class Store:
         return copy.deepcopy(self.of(resource).get((namespace, name)))
 
     def find(self, resource: Resource, namespace: str | None = None) -> list[Object]:
-        items = sorted(self.of(resource).items())
-        return [copy.deepcopy(obj) for (where, _), obj in items if namespace in (None, where)]
+        found = self.of(resource)
+        keys = sorted(key for key in found if namespace in (None, key[0]))
+        return [copy.deepcopy(found[key]) for key in keys]
 
     def put(self, resource: Resource, obj: Object) -> Object:
         """Store an object under a new version."""

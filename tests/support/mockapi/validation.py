@@ -114,10 +114,20 @@ def _pod(obj: Object) -> list[tuple[str, str]]:
 def _schema(schema: Object, obj: Object) -> list[tuple[str, str]]:
     checked = {key: value for key, value in obj.items() if key != "metadata"}
     found = []
-    for error in jsonschema.Draft4Validator(schema).iter_errors(checked):
+    for error in _validator(schema).iter_errors(checked):
         path = ".".join(str(part) for part in error.absolute_path) or "<nil>"
         found.append((path, error.message[:300]))
     return found
+
+
+_VALIDATORS: dict[int, Any] = {}
+
+
+def _validator(schema: Object) -> Any:
+    key = id(schema)  # schemas live as long as the tests
+    if key not in _VALIDATORS:
+        _VALIDATORS[key] = jsonschema.Draft4Validator(schema)
+    return _VALIDATORS[key]
 
 
 def _pruned(schema: Object, value: Any) -> Any:

@@ -231,8 +231,7 @@ class Writer:
             obj["status"] = {"phase": "Pending"}
         if resource.kind == "PersistentVolumeClaim":  # the admission plugin StorageObjectInUseProtection
             meta["finalizers"] = [*(meta.get("finalizers") or ()), "kubernetes.io/pvc-protection"]
-        peers = self.store.find(resource, namespace) if namespace else []
-        quota.check(self.store, QUOTAS, resource, obj, peers)
+        quota.check(self.store, QUOTAS, resource, obj)
         return obj
 
     def _same_version(self, resource: Resource, live: Object, meta: Object) -> None:
