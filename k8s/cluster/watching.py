@@ -11,6 +11,7 @@ from k8s.cluster import failures, resources
 from k8s.cluster.client import Client, Silence
 from k8s.types import EventType, WatchEvent
 
+LEAST_SECONDS = 0.5  # a busy server needs a moment to answer at all
 SILENCE_SECONDS = 90.0  # servers send a bookmark each minute
 
 
@@ -34,7 +35,7 @@ def pytorchjobs(
         "resourceVersion": resource_version,
         "timeoutSeconds": max(1, math.ceil(timeout)),
     }
-    lines = client.lines(resources.JOBS, query=query, silence=min(silence, max(timeout, 0.05)))
+    lines = client.lines(resources.JOBS, query=query, silence=min(silence, max(timeout, LEAST_SECONDS)))
     try:
         for line in lines:
             event = _event(line)
