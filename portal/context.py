@@ -61,6 +61,7 @@ CUSTOMER: list[tuple[str | Promise, Entries]] = [
 STAFF: list[tuple[str | Promise, Entries]] = [
     (gettext_lazy("Fleet"), [
         ("staff-nodes", "nodes", gettext_lazy("Nodes")),
+        ("staff-sites", "grid", gettext_lazy("Sites")),
         ("staff-orders", "orders", gettext_lazy("Orders")),
         ("staff-customers", "people", gettext_lazy("Customers")),
         ("style-guide", "anchor", gettext_lazy("Style guide")),

@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from accounts.views import preferences
 from portal.api.urls import urlpatterns as api_urls
-from portal.views import clusters, health, home, search, staff, style_guide
+from portal.views import clusters, health, home, search, staff, staff_sites, style_guide
 
 handler400 = "portal.views.errors.bad_request"
 handler403 = "portal.views.errors.forbidden"
@@ -23,6 +23,12 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("search", search.show, name="search"),
     path("staff/nodes", staff.nodes, name="staff-nodes"),
+    path("staff/sites", staff_sites.index, name="staff-sites"),
+    path("staff/sites/new", staff_sites.new, name="staff-site-new"),
+    path("staff/sites/<slug:site>", staff_sites.show, name="staff-site"),
+    path("staff/sites/<slug:site>/check", staff_sites.check, name="staff-site-check"),
+    path("staff/sites/<slug:site>/access", staff_sites.access, name="staff-site-access"),
+    path("staff/sites/<slug:site>/active", staff_sites.active, name="staff-site-active"),
     path("staff/orders", staff.orders, name="staff-orders"),
     path("staff/customers", staff.customers, name="staff-customers"),
     path("clusters", clusters.index, name="clusters"),

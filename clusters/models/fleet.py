@@ -20,6 +20,12 @@ class Site(models.Model):
     city = models.CharField(max_length=60, blank=True)
     zone = models.CharField(max_length=64, default="Asia/Shanghai")
     gpu_resource = models.CharField(max_length=60, default="nvidia.com/gpu")
+    storage_class = models.CharField(max_length=100, blank=True)  # empty: the default of the site
+    in_cluster = models.BooleanField(default=False)  # the account of the pod that Berth runs in
+    kubeconfig = models.TextField(blank=True)  # sealed, see clusters/services/sites.py
+    server = models.CharField(max_length=300, blank=True)
+    findings = models.JSONField(default=list)  # codes with values, newest check
+    checked_at = models.DateTimeField(null=True, blank=True)
     active = models.BooleanField(default=True)
 
     def __str__(self) -> str:

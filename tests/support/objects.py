@@ -57,4 +57,5 @@ FACTORIES: dict[str, Callable[[Member], str]] = {
     "invoices": lambda owner: str(shop.paid_order(_shop(owner)).invoice.pk),
     "jobs": _job,
     "secrets": _secret,
+    "sites": lambda owner: fleet.site().slug,  # staff's: no member finds one
 }

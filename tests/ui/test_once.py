@@ -25,6 +25,8 @@ WITHOUT = {
     "billing/pay.html": "asks the gateway where the payment stands",
     "accounts/invitation.html": "joins, once by its nature",
     "accounts/profile.html": "a person's own data, and which organisation is shown",
+    "portal/staff/site_new.html": "a second site of the same short name is refused",
+    "portal/staff/site.html": "the newest credentials, check and choice count",
     "parts/preferences.html": "language and theme",
     "parts/organisation_switch.html": "which organisation is shown",
     "parts/account_menu.html": "signs out",
