@@ -7,10 +7,8 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.utils import timezone
 
-from accounts.services import mail
+from accounts.services import mail, second_factors
 from core import sealing
-
-MFA_CONTEXT = "mfa"
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -37,8 +35,8 @@ class MfaAdapter(DefaultMFAAdapter):
 
     def encrypt(self, text: str) -> str:
         """Return the sealed text."""
-        return sealing.seal(text.encode(), context=MFA_CONTEXT)
+        return sealing.seal(text.encode(), context=second_factors.CONTEXT)
 
     def decrypt(self, encrypted_text: str) -> str:
         """Return the text that was sealed."""
-        return sealing.unseal(encrypted_text, context=MFA_CONTEXT).decode()
+        return sealing.unseal(encrypted_text, context=second_factors.CONTEXT).decode()

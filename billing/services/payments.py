@@ -12,7 +12,7 @@ from billing import states
 from billing.gateways import port, registry
 from billing.models import Order, Payment
 from billing.services import calls, settlement, telling
-from core import claims, errors, sealing
+from core import claims, errors, resealing, sealing
 
 logger = logging.getLogger(__name__)
 TAKEN = ("succeeded", "refunded")
@@ -140,6 +140,11 @@ def client_secret(payment: Payment) -> str | None:
     if not payment.client_secret or payment.status in TAKEN:
         return None
     return sealing.unseal(payment.client_secret, context=_seal_context(payment)).decode()
+
+
+def reseal() -> int:
+    """Seal client secrets anew that an older key sealed; return how many."""
+    return resealing.rows(Payment.objects.all(), "client_secret", _seal_context)
 
 
 def _ask(payment: Payment) -> port.Result:

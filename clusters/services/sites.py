@@ -12,9 +12,11 @@ from accounts.services import audit
 from clusters import site_words
 from clusters.models import Site
 from clusters.services import ports, site_checks
-from core import errors, sealing
+from core import errors, resealing, sealing
 from core.actors import Actor
 from k8s import kubeconfig
+
+LONGEST_KUBECONFIG = kubeconfig.LONGEST
 
 
 def add(
@@ -93,16 +95,9 @@ def set_active(*, site_id: str, active: bool, actor: Actor, now: datetime) -> Si
     return site
 
 
-def reseal(*, now: datetime) -> int:
-    """Seal credentials anew that an older key sealed; return how many. To be run again after an end."""
-    newest = next(iter(settings.SEALING_KEYS))
-    done = 0
-    waiting = Site.objects.exclude(kubeconfig="").exclude(kubeconfig__startswith=f"{newest}:")
-    for pk, sealed in waiting.values_list("pk", "kubeconfig"):
-        context = ports.seal_context(pk)
-        fresh = sealing.seal(sealing.unseal(sealed, context=context), context=context)
-        done += Site.objects.filter(pk=pk, kubeconfig=sealed).update(kubeconfig=fresh)
-    return done
+def reseal() -> int:
+    """Seal credentials anew that an older key sealed; return how many."""
+    return resealing.rows(Site.objects.all(), "kubeconfig", lambda site: ports.seal_context(site.pk))
 
 
 def _take(site: Site, text: str, in_cluster: bool, now: datetime) -> None:

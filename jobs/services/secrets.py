@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts.access import Access
 from accounts.services import audit
-from core import errors, sealing
+from core import errors, resealing, sealing
 from jobs.jobspec import reader
 from jobs.models import Secret
 
@@ -79,6 +79,11 @@ def values(organisation_id: str, names: Iterable[str]) -> dict[str, str]:
     """Return the values of secrets by name, for the launch; names that are not there are left out."""
     rows = Secret.objects.filter(organisation_id=organisation_id, name__in=list(names))
     return {row.name: sealing.unseal(row.value, context=_context(row.pk)).decode() for row in rows}
+
+
+def reseal() -> int:
+    """Seal values anew that an older key sealed; return how many."""
+    return resealing.rows(Secret.objects.all(), "value", lambda secret: _context(secret.pk))
 
 
 def _context(secret_id: str) -> str:

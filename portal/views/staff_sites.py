@@ -21,7 +21,6 @@ from clusters import site_words
 from clusters.models import Site
 from clusters.services import site_checks, sites
 from core import errors
-from k8s import kubeconfig
 from portal.views.staff import staff
 
 RESOURCE = RegexValidator(
@@ -45,7 +44,7 @@ class AccessForm(forms.Form):
             attrs={"rows": 10, "class": "code", "spellcheck": "false", "autocomplete": "off"}
         ),
         required=False,
-        max_length=kubeconfig.LONGEST,
+        max_length=sites.LONGEST_KUBECONFIG,
         help_text=gettext_lazy(
             "With the data itself inside and a token or client certificate. It is kept encrypted and not"
             " shown again."

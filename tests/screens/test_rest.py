@@ -2,9 +2,11 @@
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from clusters.models import Site
 from tests.screens.conftest import Walker
-from tests.support import market, people
+from tests.support import fleet, market, people
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.screens, pytest.mark.django_db(transaction=True)]
 OUTLINED = """(() => {
@@ -25,6 +27,7 @@ def test_pages_of_customers_and_staff(walker: Walker) -> None:
         "/rent", {"type": "a100-8x", "size": "32", "unit": "day", "count": "3"}
     )
     staff = people.staff()
+    north = checked_site()
     for language, theme, phone in LOOKS:
         suffix = f"{language}-{theme}-{'phone' if phone else 'wide'}"
         for name, path, user in [
@@ -37,6 +40,9 @@ def test_pages_of_customers_and_staff(walker: Walker) -> None:
             ("invoice", f"/invoices/{invoice.pk}", member.user),
             ("search", f"/search?q={invoice.number}", member.user),
             ("staff-nodes", "/staff/nodes?type=a100-8x", staff),
+            ("staff-sites", "/staff/sites", staff),
+            ("staff-site", f"/staff/sites/{north.slug}", staff),
+            ("staff-site-new", "/staff/sites/new", staff),
             ("staff-orders", "/staff/orders", staff),
             ("staff-customers", "/staff/customers", staff),
         ]:
@@ -51,6 +57,25 @@ def test_a_page_that_is_not_there(walker: Walker) -> None:
     page = walker.open(language="zh-hans", theme="dark")
     page.goto(f"{walker.address}/nowhere")
     walker.shot(page, "not-found")
+
+
+def checked_site() -> Site:
+    """Return a Kubernetes site with findings of each kind."""
+    findings = [
+        {"code": "version", "severity": "ok", "values": {"version": "Kubernetes v1.33.2"}},
+        {"code": "no_operator", "severity": "problem", "values": {}},
+        {"code": "missing_rights", "severity": "problem", "values": {"rights": "patch nodes, get pods/log"}},
+        {"code": "odd_version", "severity": "warning", "values": {"version": "v1.x"}},
+    ]
+    return fleet.site(
+        slug="north-1",
+        name="North 一号机房",
+        backend="kubernetes",
+        server="https://kubernetes.north-1.example.com:6443",
+        active=False,
+        findings=findings,
+        checked_at=timezone.now(),
+    )
 
 
 def test_the_invoice_prints_without_the_frame(walker: Walker) -> None:
