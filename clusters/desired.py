@@ -32,6 +32,7 @@ class Plan:
     nodes: int
     gpus: int
     gpu_resource: str = labels.GPU
+    storage_class: str = ""  # of the shared volumes; empty: the default of the site
 
 
 def objects(plan: Plan) -> list[Manifest]:
@@ -133,13 +134,10 @@ def _service_account(plan: Plan) -> Manifest:
 
 
 def _claim(plan: Plan, name: str, gib_per_node: int) -> Manifest:
-    return _object(
-        plan,
-        "v1",
-        "PersistentVolumeClaim",
-        name,
-        spec={
-            "accessModes": ["ReadWriteMany"],
-            "resources": {"requests": {"storage": f"{gib_per_node * plan.nodes}Gi"}},
-        },
-    )
+    spec: Manifest = {
+        "accessModes": ["ReadWriteMany"],
+        "resources": {"requests": {"storage": f"{gib_per_node * plan.nodes}Gi"}},
+    }
+    if plan.storage_class:  # left out, the site fills in its default; an empty name would mean none
+        spec["storageClassName"] = plan.storage_class
+    return _object(plan, "v1", "PersistentVolumeClaim", name, spec=spec)

@@ -61,6 +61,7 @@ def plan(cluster: Cluster) -> desired.Plan:
         nodes=cluster.nodes,
         gpus=cluster.nodes * cluster.node_type.gpus_per_node,
         gpu_resource=cluster.site.gpu_resource,
+        storage_class=cluster.site.storage_class,
     )
 
 
