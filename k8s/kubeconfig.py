@@ -6,6 +6,8 @@ It is read as data of a stranger: only what stands in the text itself is used, n
 import base64
 import binascii
 import ipaddress
+import socket
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,7 +15,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import yaml
-from cryptography import x509
+from cryptography import exceptions, x509
+from cryptography.hazmat.primitives import serialization
 
 LONGEST = 256 * 1024  # bytes
 SOON = timedelta(days=14)
@@ -24,6 +27,17 @@ _CLUSTER_REFUSED = {
     "certificate-authority": "file_reference",
     "insecure-skip-tls-verify": "no_tls_verify",
     "proxy-url": "proxy",
+}
+# Metadata services outside of the link-local ranges, and names that hosts files and clouds give.
+_SERVICES = {ipaddress.ip_address(one) for one in ("100.100.100.200", "168.63.129.16", "fd00:ec2::254")}
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_NAMES = {
+    "localhost",
+    "ip6-localhost",
+    "ip6-loopback",
+    "metadata",
+    "metadata.google.internal",
+    "instance-data",
 }
 _USER_REFUSED = {
     "exec": "exec_plugin",
@@ -67,7 +81,8 @@ def check(text: str, *, now: datetime, production: bool) -> Checked:
         return _refused("too_long", most=str(LONGEST // 1024))
     try:
         loaded = yaml.load(text, Loader=_Plain)  # noqa: S506 (a safe loader without aliases)
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
+        # PyYAML lets the errors of its converters out: `!!bool x`, `!!int ''`, `!!timestamp x`
         return _refused("not_yaml")
     if not isinstance(loaded, Mapping):
         return _refused("not_a_kubeconfig")
@@ -130,11 +145,20 @@ def _of_cluster(cluster: Mapping[str, Any], server: str, production: bool) -> It
         host, port = url.hostname, url.port
     except ValueError:
         host, port, url = None, None, urlsplit("")
-    if not host or url.scheme not in {"https", "http"} or url.username or url.query or port == 0:
+    if (
+        not host
+        or url.scheme not in {"https", "http"}
+        or url.username
+        or url.query
+        or port == 0
+        or not _clean(server)
+    ):
         yield Finding("no_server")
         return
     if url.scheme == "http":
         yield Finding("no_tls", "refused" if production else "warning")
+    if not isinstance(cluster.get("tls-server-name", ""), str):
+        yield Finding("unreadable", values={"field": "tls-server-name"})
     if production and _is_ours(host):
         yield Finding("local_server", values={"host": host})
     if "certificate-authority-data" not in cluster and url.scheme == "https":
@@ -143,17 +167,40 @@ def _of_cluster(cluster: Mapping[str, Any], server: str, production: bool) -> It
         yield Finding("unreadable", values={"field": "certificate-authority-data"})
 
 
+def _clean(server: str) -> bool:
+    return server.isprintable() and "#" not in server and " " not in server
+
+
 def _is_ours(host: str) -> bool:
     """Say whether a name or address leads to this machine, its network's own services or nowhere."""
-    name = host.lower().rstrip(".")
-    if name in {"localhost", "metadata.google.internal"} or name.endswith(".localhost"):
+    name = unicodedata.normalize("NFKC", host).lower().rstrip(".")
+    if name in _NAMES or name.endswith(".localhost"):
         return True
+    address = _address(name)
+    return address is not None and bool(
+        address.is_loopback
+        or address.is_link_local
+        or address.is_unspecified
+        or address.is_multicast
+        or address in _SERVICES
+    )
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Read an address as a resolver does, with its short, octal and hexadecimal forms: 127.1, 0x7f000001."""
     try:
-        address = ipaddress.ip_address(name)
+        found = ipaddress.ip_address(name)
     except ValueError:
-        return False
-    inner = getattr(address, "ipv4_mapped", None) or address
-    return bool(inner.is_loopback or inner.is_link_local or inner.is_unspecified or inner.is_multicast)
+        try:
+            return ipaddress.IPv4Address(socket.inet_aton(name))
+        except (OSError, ValueError):
+            return None
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped:
+            return found.ipv4_mapped
+        if found in _NAT64:
+            return ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+    return found
 
 
 def _of_user(user: Mapping[str, Any], now: datetime) -> Iterator[Finding]:
@@ -175,12 +222,15 @@ def _of_user(user: Mapping[str, Any], now: datetime) -> Iterator[Finding]:
 
 
 def _of_certificate(certificate: Any, key: Any, now: datetime) -> Iterator[Finding]:
-    if _pem(key) is None:
+    public = _public(key)
+    if public is None:
         yield Finding("unreadable", values={"field": "client-key-data"})
     chain = _certificates(certificate)
     if chain is None:
         yield Finding("unreadable", values={"field": "client-certificate-data"})
         return
+    if public is not None and public != _spki(chain[0].public_key()):
+        yield Finding("half_certificate")
     ends = min(one.not_valid_after_utc for one in chain)
     shown = {"date": ends.date().isoformat()}
     if ends <= now:
@@ -197,6 +247,23 @@ def _pem(encoded: Any) -> bytes | None:
     except (binascii.Error, ValueError, TypeError):
         return None
     return raw if raw.lstrip().startswith(b"-----BEGIN ") else None
+
+
+def _public(encoded: Any) -> bytes | None:
+    """Return the public half of a private key; None for one that is none or asks for a passphrase."""
+    raw = _pem(encoded)
+    if raw is None:
+        return None
+    try:
+        return _spki(serialization.load_pem_private_key(raw, password=None).public_key())
+    except (ValueError, TypeError, exceptions.UnsupportedAlgorithm):
+        return None
+
+
+def _spki(key: Any) -> bytes:
+    return bytes(
+        key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    )
 
 
 def _certificates(encoded: Any) -> list[x509.Certificate] | None:

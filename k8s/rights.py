@@ -10,10 +10,11 @@ def _grants() -> tuple[Permission, ...]:
     table: list[tuple[str, str, tuple[str, ...]]] = [
         ("", "namespaces", _KEEP),
         ("", "nodes", (*_READ, "patch")),
-        ("", "pods", _READ),
+        ("", "pods", (*_READ, "delete")),  # the grace of pods that are ending is shortened
+        ("", "services", ("list",)),  # the operator makes them; gone is gone when none is left
         ("", "events", ("list",)),
         ("", "configmaps", _KEEP),
-        ("", "secrets", ("get", "create", "patch", "delete")),
+        ("", "secrets", _KEEP),
         ("", "persistentvolumeclaims", _KEEP),
         ("", "resourcequotas", _KEEP),
         ("", "limitranges", _KEEP),

@@ -74,7 +74,9 @@ def check(*, site_id: str, now: datetime) -> Site:
     except errors.Unavailable:
         found = [site_checks.Finding("unusable", "problem")]
     site.findings, site.checked_at = [one.as_json() for one in found], now
-    site.save(update_fields=["findings", "checked_at"])
+    asked = Site.objects.filter(pk=site.pk, kubeconfig=site.kubeconfig, in_cluster=site.in_cluster)
+    if not asked.update(findings=site.findings, checked_at=now):
+        site.refresh_from_db()  # new credentials came meanwhile; what the old ones found says nothing of them
     return site
 
 

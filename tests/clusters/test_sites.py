@@ -182,3 +182,16 @@ def test_what_a_check_finds(probe: dict[str, Any], fields: dict[str, Any], code:
 def test_a_site_in_good_order_has_no_problem() -> None:
     found = site_checks.run(Site(slug="north"), Probe())
     assert [one.code for one in found] == ["version", "operator", "rights", "gpus", "storage"]
+
+
+def test_a_check_that_new_access_overtook_says_nothing(api: MockApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = add(yaml.safe_dump(api.kubeconfig))
+
+    def overtaken(_site: Site, _probe: site_checks.Probe) -> list[site_checks.Finding]:
+        text = yaml.safe_dump(api.kubeconfig)
+        sites.replace_access(site_id=site.pk, text=text, in_cluster=False, actor=STAFF, now=timezone.now())
+        return [site_checks.Finding("version", "ok", {"version": "of the old access"})]
+
+    monkeypatch.setattr(site_checks, "run", overtaken)
+    found = sites.check(site_id=site.pk, now=timezone.now())
+    assert (found.findings, found.checked_at) == ([], None)

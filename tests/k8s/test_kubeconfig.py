@@ -142,6 +142,9 @@ def test_the_life_of_a_client_certificate(begins: int, ends: int, wanted: list[s
         ("!!python/object/apply:os.system ['true']", "not_yaml"),
         ("a: &a [1]\nb: *a", "not_yaml"),
         ("[" * 5000, "not_yaml"),
+        ("a: !!bool x", "not_yaml"),
+        ("a: !!int ''", "not_yaml"),
+        ("a: !!timestamp x", "not_yaml"),
         ("- 1", "not_a_kubeconfig"),
         ("apiVersion: v1", "no_current_context"),
         ("current-context: main", "missing"),
@@ -151,6 +154,43 @@ def test_the_life_of_a_client_certificate(begins: int, ends: int, wanted: list[s
 )
 def test_what_is_no_kubeconfig(text: str, code: str) -> None:
     assert codes(text) == [code]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "2852039166",
+        "[64:ff9b::7f00:1]",
+        "100.100.100.200",
+        "[fd00:ec2::254]",
+        "metadata",
+        "１２７.0.0.1",
+    ],
+)
+def test_other_ways_to_write_our_own_addresses(host: str) -> None:
+    assert codes(config(cluster={"server": f"https://{host}:6443"})) == ["local_server"]
+
+
+def test_a_key_that_cannot_sign_in_is_refused_before_anything_asks_for_a_passphrase() -> None:
+    mine, key = certificate(begins=NOW - timedelta(days=1), ends=NOW + timedelta(days=90))
+    locked = serialization.load_pem_private_key(base64.b64decode(key), password=None).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(b"x"),
+    )
+    odd = {
+        base64.b64encode(locked).decode(): ["unreadable"],
+        base64.b64encode(b"-----BEGIN nothing").decode(): ["unreadable"],
+        KEY: ["half_certificate"],
+        key: [],
+    }
+    for private, wanted in odd.items():
+        user = {"token": None, "client-certificate-data": mine, "client-key-data": private}
+        assert codes(config(user=user)) == wanted
 
 
 def test_two_of_one_name_are_ambiguous() -> None:
