@@ -1,10 +1,15 @@
-"""Signs of life of processes that answer no requests: a time in Redis under ``berth:heartbeat:<name>``."""
+"""Signs of life of processes that answer no requests: a time in Redis under ``berth:heartbeat:<name>``.
+
+Where ``HEARTBEAT_DIR`` names a folder, a file in it says the same of this very process, also while Redis is
+away; `core/alive.py` asks it.
+"""
 
 import logging
 import math
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import redis
 from django.conf import settings
@@ -20,12 +25,22 @@ def _client() -> redis.Redis:
 
 def beat(name: str) -> bool:
     """Say that a process lives; False when Redis is away, which must not stop the process."""
+    sign(name)
     try:
         _client().set(_key(name), repr(time.time()), ex=KEEP_SECONDS)
     except redis.RedisError as error:
-        logger.warning("heartbeat not written", extra={"process": name, "error": str(error)})
+        logger.warning("heartbeat not written", extra={"sign": name, "error": str(error)})
         return False
     return True
+
+
+def sign(name: str) -> None:
+    """Say to this machine alone that the process lives; a full disk must not stop it."""
+    if settings.HEARTBEAT_DIR:
+        try:
+            (Path(settings.HEARTBEAT_DIR) / name).touch()
+        except OSError as error:
+            logger.warning("heartbeat not written", extra={"sign": name, "error": str(error)})
 
 
 def pulse(name: str, seconds: float = 5) -> Callable[[], None]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from celery import Celery, signals
 
-from core import context
+from core import context, heartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
@@ -27,8 +27,19 @@ def _name_request(task_id: str, **kwargs: Any) -> None:
 
 @signals.beat_init.connect
 def _beat_at_once(**kwargs: Any) -> None:
-    """Send the first heartbeat now instead of after its first interval."""
+    """Send the first heartbeat now instead of after its first interval; each task sent is a sign of life."""
+    signals.before_task_publish.connect(_beat_lives, weak=False)
     app.send_task("portal.heartbeat", ignore_result=True, expires=60)
+
+
+def _beat_lives(**kwargs: Any) -> None:
+    heartbeat.sign("beat")
+
+
+@signals.heartbeat_sent.connect
+def _worker_lives(**kwargs: Any) -> None:
+    """Every two seconds, by the loop that hands tasks out; how busy the pool is does not matter."""
+    heartbeat.sign("worker")
 
 
 @signals.worker_init.connect

@@ -37,6 +37,11 @@ def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
+def hosts(name: str) -> list[str]:
+    """Return a setting that lists IP addresses, as a Host header writes them: IPv6 in brackets."""
+    return [f"[{word}]" if ":" in word else word for word in words(name)]
+
+
 def database(name: str = "DATABASE_URL") -> dict[str, object]:
     """Return Django's database settings of a ``postgresql://`` URL."""
     url = urlsplit(text(name, "postgresql://berth@127.0.0.1:5432/berth"))

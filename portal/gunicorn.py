@@ -13,6 +13,7 @@ threads = int(os.environ.get("WEB_THREADS", "8"))
 timeout = 60
 graceful_timeout = 10
 keepalive = 5
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108  (in memory: a disk may stall)
 max_requests = 20_000
 max_requests_jitter = 2_000
 loglevel = "warning"

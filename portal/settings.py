@@ -19,6 +19,7 @@ DEBUG = env.flag("DEBUG")
 PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
 INTERNAL_URL = env.text("INTERNAL_URL", PUBLIC_URL).rstrip("/")  # how pods reach the portal
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+ALLOWED_HOSTS += env.hosts("POD_IP")  # kubelet and Prometheus ask a pod by its address
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", PUBLIC_URL)
 DEMO = env.flag("DEMO")  # demo prices and people; the pages say so
 EMBEDDED_SITE = env.flag("EMBEDDED_SITE")  # jobs as processes of this machine; no sandbox
@@ -26,6 +27,7 @@ EMBEDDED_DIR = Path(env.text("EMBEDDED_DIR", str(DATA_DIR / "embedded")))
 STORAGE_URL = env.text("STORAGE_URL", (DATA_DIR / "storage").as_uri())  # file:// or s3://bucket/prefix
 SEALING_KEYS = env.keys("SEALING_KEYS")  # id:hex of 32 bytes; the first seals, all unseal
 METRICS_KEY = env.text("METRICS_KEY")
+HEARTBEAT_DIR = env.text("HEARTBEAT_DIR")  # where processes say that they live, for probes; empty: nowhere
 
 # --- Money -----------------------------------------------------------------------------------------------
 TEST_GATEWAY = env.flag("TEST_GATEWAY")

@@ -58,7 +58,7 @@ class Figures(Collector):
         waiting.add_metric(["mail"], MailMessage.objects.filter(state="waiting").count())
         yield waiting
         silence = GaugeMetricFamily("berth_heartbeat_age_seconds", "Silence per process.", labels=["process"])
-        for name in ("worker", "watcher", "embedded"):
+        for name in ("worker", "watcher", "collector", "embedded"):
             try:
                 age = heartbeat.age(name)
             except redis.RedisError:

@@ -21,8 +21,11 @@ def live(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def ready(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when every part is up, else 503 with the names of those that are not."""
-    parts = readiness.parts()
+    """Answer 200 when every part is up, else 503 with the names of those that are not.
+
+    ``?exclude=worker&exclude=watcher`` leaves parts out: web can serve while another process is started anew.
+    """
+    parts = readiness.parts(exclude=request.GET.getlist("exclude"))
     failing = {name: said for name, said in parts.items() if said != "up"}
     body = {"status": "not ready" if failing else "ready", "failing": failing, "parts": parts}
     return JsonResponse(body, status=503 if failing else 200)

@@ -133,3 +133,14 @@ def test_a_collector_that_died_in_mid_way_reads_nothing_twice(
     lines = logs.read(run, after=None, limit=10_000).lines
     assert died
     assert [line.text for line in lines] == [f"line {n}" for n in range(3000)]
+
+
+def test_collectors_share_the_runs(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    jobs = [world.submit(code="import time; time.sleep(600)") for _ in range(3)]
+    world.until(lambda: all(job.runs.get().launched_at for job in jobs))
+    read: dict[int, set[str]] = {0: set(), 1: set()}
+    for shard, seen in read.items():
+        monkeypatch.setattr(collect, "collect", lambda run, seen=seen, **told: bool(seen.add(run.pk)))
+        collector.once(collect.Memory(), shard=shard, shards=2)
+    assert read[0] | read[1] == {job.runs.get().pk for job in jobs}
+    assert not read[0] & read[1]

@@ -1,12 +1,10 @@
-"""Watches the sites: what happens to runs, and what they print. One process for all sites."""
+"""Watches the sites: what happens to runs and, unless `collect` does that, what they print."""
 
-import signal
-import threading
-from types import FrameType
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 
+from jobs.management import threads
 from jobs.services import collector, watcher
 
 
@@ -16,25 +14,18 @@ class Command(BaseCommand):
     help = "Watch the sites and collect logs, curves and checkpoints."
     requires_system_checks = []
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument(
+            "--without-collector", action="store_true", help="leave logs and curves to `manage.py collect`"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        stop = threading.Event()
+        work: threads.Work = {"watcher": watcher.run}
+        if not options["without_collector"]:
+            work["collector"] = collector.run
+        threads.until_told(work, ready=lambda: self._say("watching"))
 
-        def leave(_signal: int, _frame: FrameType | None) -> None:
-            stop.set()
-
-        signal.signal(signal.SIGTERM, leave)
-        signal.signal(signal.SIGINT, leave)
-        threads = [
-            threading.Thread(target=watcher.run, args=(stop,), name="watcher"),
-            threading.Thread(target=collector.run, args=(stop,), name="collector"),
-        ]
-        for thread in threads:
-            thread.start()
-        self.stdout.write("watching")
+    def _say(self, words: str) -> None:
+        self.stdout.write(words)
         self.stdout.flush()
-        # A thread that ends by itself met what it cannot handle: leave, so that the process starts anew.
-        while not stop.wait(1.0):
-            if not all(thread.is_alive() for thread in threads):
-                stop.set()
-        for thread in threads:
-            thread.join(timeout=15)

@@ -1,0 +1,1 @@
+"""Berth in containers: manifests, image, documents, and what the processes do for them."""
