@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from core.rest.fields import z
-from jobs import words
+from jobs import findings, words
 from jobs.models import Checkpoint, Environment, Job, JobEvent, Run, Secret, Upload
 from jobs.queueing import Waiting
 from jobs.reasons import reason
@@ -107,6 +107,19 @@ def event(row: JobEvent) -> dict[str, Any]:
         "actor": row.actor,
         "message": words.event(row.kind, row.values),
         "run": row.run_id,
+    }
+
+
+def finding(one: findings.Finding) -> dict[str, Any]:
+    """Return a finding in the reader's language."""
+    severity, title, advice, source = findings.WORDS[one.code]
+    return {
+        "code": one.code,
+        "severity": severity,
+        "title": str(title),
+        "evidence": [{"n": line.n, "replica": line.replica, "text": line.text} for line in one.evidence],
+        "advice": str(advice),
+        "source": source,
     }
 
 

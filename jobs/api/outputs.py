@@ -11,7 +11,7 @@ from core.rest import pagination
 from jobs import reads, shapes
 from jobs.api import serializers
 from jobs.api.jobs import job_of
-from jobs.services import curves, logs
+from jobs.services import curves, insight, logs
 
 LINES_MOST = 10_000
 
@@ -79,6 +79,20 @@ class CheckpointsView(BerthAPIView):
         """Return the checkpoints of all runs, newest first."""
         page = pagination.paginate(reads.checkpoints(job_of(self, job_id)), request.query_params)
         return Response(page.answer(shapes.checkpoint))
+
+
+class FindingsView(BerthAPIView):
+    """`GET jobs/{id}/findings`."""
+
+    rights = {"GET": "jobs:read"}
+
+    @extend_schema(
+        operation_id="jobs_findings", responses=pagination.page_serializer(serializers.FindingSerializer)
+    )
+    def get(self, request: Request, job_id: str) -> Response:
+        """Return what went wrong in the newest run, the cause first; they are few, on one page."""
+        found = insight.of_job(job_of(self, job_id))
+        return Response({"items": [shapes.finding(one) for one in found], "next": None})
 
 
 class MetricsView(BerthAPIView):

@@ -170,6 +170,25 @@ class LogSerializer(serializers.Serializer):
     complete = serializers.BooleanField()
 
 
+class EvidenceSerializer(serializers.Serializer):
+    """A line of the log."""
+
+    n = serializers.IntegerField()
+    replica = serializers.CharField()
+    text = serializers.CharField(allow_blank=True)
+
+
+class FindingSerializer(serializers.Serializer):
+    """What went wrong, the lines that show it, and what to do."""
+
+    code = serializers.CharField()
+    severity = serializers.ChoiceField(["critical", "warning", "info"])
+    title = serializers.CharField()
+    evidence = EvidenceSerializer(many=True)
+    advice = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # the contract names it so
+
+
 class MetricsSerializer(serializers.Serializer):
     """Curves by name: step, time, value."""
 

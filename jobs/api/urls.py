@@ -19,5 +19,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("jobs/<str:job_id>/logs", outputs.LogsView.as_view(), name="job-logs"),
     path("jobs/<str:job_id>/events", outputs.EventsView.as_view(), name="job-events"),
     path("jobs/<str:job_id>/checkpoints", outputs.CheckpointsView.as_view(), name="job-checkpoints"),
+    path("jobs/<str:job_id>/findings", outputs.FindingsView.as_view(), name="job-findings"),
     path("jobs/<str:job_id>/metrics", outputs.MetricsView.as_view(), name="job-metrics"),
 ]

@@ -15,7 +15,7 @@ from accounts.views.base import PageRequest, page, refuse
 from core import errors
 from jobs import manifest, reads, shapes, states, words
 from jobs.models import Job, Run
-from jobs.services import control, curves, plans
+from jobs.services import control, curves, insight, plans
 from jobs.views import log
 
 THROUGHPUT = ("tokens_per_second", "samples_per_second", "steps_per_second")
@@ -98,6 +98,7 @@ def _context(request: PageRequest, job: Job) -> dict[str, Any]:
         "last": last,
         "why": shapes.reason_of(job, runs, waiting),
         "waiting": waiting,
+        "findings": [shapes.finding(one) for one in insight.of_job(job)] if job.status == "failed" else [],
         "estimate": waiting.estimate if waiting else None,
         "progress": shapes.progress(job, last, now=now),
         "steps": _steps(job, last, waiting, now),
