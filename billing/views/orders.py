@@ -30,7 +30,9 @@ def index(request: PageRequest) -> HttpResponse:
     shown = pagination.paginate(
         reads.orders(request.access.organisation), request.GET, default_limit=PER_PAGE
     )
-    context = {"page": shown, "page_cursor": request.GET.get("cursor", "")}
+    # an order without an invoice has no such attribute, and a template cannot ask for one that is missing
+    rows = [(order, getattr(order, "invoice", None)) for order in shown.items]
+    context = {"page": shown, "rows": rows, "page_cursor": request.GET.get("cursor", "")}
     return render(request, "billing/orders.html", context)
 
 

@@ -80,6 +80,8 @@ class Walker:
         """Save the page as it looks; a page wider than its window is a fault."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if "undefined: " in page.locator("body").inner_text():
+            self._note(f"{name}: a template shows what its view did not give")
         if wide > 0:
             self._note(f"{name}: the page is {wide} px wider than its window")
         if full:
