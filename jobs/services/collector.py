@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 import zlib
+from collections.abc import Callable
 
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, close_old_connections
@@ -27,24 +28,31 @@ EVERY_SECONDS = 0.7
 def run(stop: threading.Event, *, shard: int = 0, shards: int = 1) -> None:
     """Collect a shard until told to stop; a fault of one run does not hold up the others."""
     memory = collect.Memory()
+    alive = heartbeat.pulse(HEARTBEAT)
     while not stop.is_set():
         begun = time.monotonic()
         try:
-            once(memory, shard=shard, shards=shards)
+            once(memory, shard=shard, shards=shards, alive=alive)
         except DatabaseError as error:
             logger.warning("collecting broke", extra={"error": str(error)})
-        heartbeat.beat(HEARTBEAT)
+        alive()
         close_old_connections()
         stop.wait(max(0.05, EVERY_SECONDS - (time.monotonic() - begun)))
 
 
-def once(memory: collect.Memory, *, shard: int = 0, shards: int = 1) -> int:
-    """Read what is new of every run of a shard that is not collected yet; return how many had news."""
+def once(
+    memory: collect.Memory, *, shard: int = 0, shards: int = 1, alive: Callable[[], None] = lambda: None
+) -> int:
+    """Read what is new of every run of a shard that is not collected yet; return how many had news.
+
+    ``alive`` is called before each run: a pass over thousands of runs takes longer than silence may last.
+    """
     rows = Run.objects.filter(collected=False, launched_at__isnull=False).order_by("id")
     if shards > 1:
         rows = rows.filter(pk__in=[pk for pk in rows.values_list("pk", flat=True) if of(pk, shards) == shard])
     news = 0
     for row in rows.select_related("job", "cluster__site", "resume_from"):
+        alive()
         try:
             news += collect.collect(row, memory=memory, now=timezone.now())
         except (errors.Error, core_errors.Unavailable, StorageError) as error:
